@@ -188,4 +188,95 @@ describe.skipIf(hasNoBrowser)('the playground', () => {
     expect(troubles).toEqual([]);
     await page.close();
   });
+
+  it('shows an answer of hostile text as text', async () => {
+    const { page, troubles, foreignRequests } = await open();
+    const hostile = [
+      '<img src=x onerror="document.title=1"><script>document.title=1</script>',
+      '</span></div><iframe src="https://example.com"></iframe><a href="javascript:document.title=1">x</a>',
+      '![x](https://example.com/x.png) [y](javascript:document.title=1) <style>*{display:none}</style>',
+    ];
+    for (const text of hostile) {
+      await page.getByLabel('Form of the answer').selectOption('One of these lines');
+      await page.getByRole('textbox', { name: 'One of these lines' }).fill(text);
+      await ask(page, 'Say it.');
+      expect((await shownAnswers(page)).at(-1)).toContain(text);
+      await page.getByLabel('Token probabilities').uncheck();
+      await page.getByText(text, { exact: true }).last().waitFor();
+      await page.getByLabel('Token probabilities').check();
+    }
+    const answers = page.getByRole('region', { name: 'Conversation' });
+    expect(await answers.locator('img, script, iframe, a, style').count()).toBe(0);
+    expect(await page.title()).toBe('Ortler console');
+    expect({ troubles, foreignRequests }).toEqual({ troubles: [], foreignRequests: [] });
+    await page.close();
+  });
+
+  it('answers in a schema that was made from a form, and gives the request as code', async () => {
+    const { page, troubles } = await open();
+    await page.getByLabel('Form of the answer').selectOption('JSON Schema');
+    await page.getByLabel('Property 1', { exact: true }).fill('city');
+    await page.getByRole('button', { name: 'Add property' }).click();
+    await page.getByLabel('Property 2', { exact: true }).fill('mood');
+    await page.getByLabel('Type of property 2').selectOption('one of');
+    await page.getByLabel('Values of property 2').fill('good, bad');
+    await page.getByRole('button', { name: 'Code' }).click();
+    const code = page.getByRole('region', { name: 'Code' });
+    expect(await code.textContent()).toContain(`curl '${server.url}/v1/chat/completions'`);
+    expect(await code.textContent()).not.toContain(server.apiKey);
+    await ask(page, 'A city and its mood?');
+    await page.getByText('JSON', { exact: true }).first().waitFor();
+    await page.getByLabel('Token probabilities').uncheck();
+    const answer = await page.getByRole('article').last().locator('p').first().textContent();
+    expect(JSON.parse(answer!)).toEqual({
+      city: expect.any(String),
+      mood: expect.stringMatching(/^(good|bad)$/),
+    });
+    expect(troubles).toEqual([]);
+    await page.close();
+  });
+
+  it('keeps an answer as feedback and as a trajectory', async () => {
+    const model = await call<{ id: string }>('/v1/preview/models', {
+      base_model: 'ortler-demo',
+      name: 'kept',
+    });
+    const { page, troubles } = await open();
+    await ask(page, QUESTION);
+    await page.getByRole('button', { name: 'Keep' }).click();
+    await page.getByLabel('Project').fill('acme/app');
+    await page.getByLabel('Note').fill('well said');
+    await page.getByRole('button', { name: 'Send as feedback' }).click();
+    await page.getByText('Stored.').waitFor();
+    await page.getByRole('button', { name: 'Log as trajectory' }).click();
+    await page.getByText('Stored.').nth(1).waitFor();
+    expect(troubles).toEqual([]);
+    await page.close();
+    const reply = await fetch(`${server.url}/v1/preview/models/${model.id}/trajectories`, {
+      headers: { authorization: `Bearer ${server.apiKey}` },
+    });
+    expect(await reply.json()).toMatchObject({ data: [{ reward: 1, split: 'train', trainable_items: [1] }] });
+  });
+
+  it('compares two settings with the same seed', async () => {
+    const { page, troubles } = await open();
+    await page.getByRole('button', { name: 'Compare' }).click();
+    await page.getByRole('button', { name: 'Settings of B' }).click();
+    await page.getByLabel('temperature', { exact: true }).fill('0');
+    await page.getByRole('textbox', { name: 'Message', exact: true }).fill(QUESTION);
+    const sent: { seed: number; temperature?: number }[] = [];
+    page.on('request', request => {
+      if (request.url().includes('chat.stream')) sent.push(JSON.parse(request.postData()!)['0']);
+    });
+    await page.keyboard.press('Enter');
+    await page
+      .getByText(/tokens, \d/)
+      .nth(1)
+      .waitFor();
+    expect(sent.map(({ temperature }) => temperature).sort()).toEqual([0, undefined]);
+    expect(sent[0]!.seed).toBe(sent[1]!.seed);
+    await page.getByText(`Seed of both: ${sent[0]!.seed}`).waitFor();
+    expect(troubles).toEqual([]);
+    await page.close();
+  });
 });

@@ -30,8 +30,11 @@ export function Shell({ onSignOut }: { readonly onSignOut: () => void }) {
         Skip to content
       </button>
       <header className="flex flex-wrap items-center gap-x-1 border-b bg-surface px-3">
-        <span className="mr-2 py-2 text-sm font-semibold">Ortler</span>
-        <nav aria-label="Pages" className="-mb-px flex min-w-0 flex-1 overflow-x-auto">
+        <span className="mr-2 py-2 text-sm font-semibold max-sm:flex-1">Ortler</span>
+        <nav
+          aria-label="Pages"
+          className="-mb-px flex min-w-0 flex-1 overflow-x-auto max-sm:order-last max-sm:basis-full"
+        >
           {PAGES.map(([to, name]) => (
             <Link
               key={to}

@@ -39,6 +39,8 @@ export interface Answer {
   /** Empty unless the request asked for token ids. */
   readonly promptTokenIds: readonly number[];
   readonly model: string;
+  /** Id of the answer; empty before its first chunk. */
+  readonly responseId: string;
   readonly finishReason: string | null;
   readonly usage: Usage | null;
   readonly firstTokenMs: number | null;
@@ -54,6 +56,7 @@ export const EMPTY_ANSWER: Answer = {
   tokens: [],
   promptTokenIds: [],
   model: '',
+  responseId: '',
   finishReason: null,
   usage: null,
   firstTokenMs: null,
@@ -104,6 +107,7 @@ export class AnswerReader {
     for (const call of delta.tool_calls ?? []) this.#readToolCall(call);
     this.#advance(
       {
+        responseId: chunk.id,
         model: chunk.model,
         text: delta.content ?? '',
         reasoning,
@@ -133,6 +137,7 @@ export class AnswerReader {
     }
     this.#advance(
       {
+        responseId: chunk.id,
         model: chunk.model,
         text: choice.text,
         reasoning: '',
@@ -161,6 +166,7 @@ export class AnswerReader {
 
   #advance(
     part: {
+      readonly responseId: string;
       readonly model: string;
       readonly text: string;
       readonly reasoning: string;
@@ -177,6 +183,7 @@ export class AnswerReader {
       ...answer,
       phase: hasBegun || answer.phase === 'streaming' ? 'streaming' : 'waiting',
       model: part.model,
+      responseId: part.responseId,
       content: answer.content + part.text,
       reasoning: answer.reasoning + part.reasoning,
       finishReason: part.finishReason ?? answer.finishReason,

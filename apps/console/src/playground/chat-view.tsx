@@ -1,11 +1,14 @@
 // The chat: turns of the shown branch, the candidates of the selected token, and the next message.
 
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { Notice } from '../components/notice.tsx';
+import { Button } from '../components/ui/button.tsx';
+import { isWholeJson } from './answer-format.ts';
 import { CandidateList } from './candidate-list.tsx';
 import { Composer } from './composer.tsx';
 import { canForkAt } from './continue-from.ts';
-import { removeTurn, showBranch, siblingsOf } from './conversation.ts';
+import { pathTo, removeTurn, showBranch, siblingsOf } from './conversation.ts';
+import { KeepPanel } from './keep-panel.tsx';
 import type { Settings } from './saved-playground.ts';
 import { useTokenSelection } from './token-selection.ts';
 import { TurnView } from './turn-view.tsx';
@@ -24,6 +27,8 @@ const FOLLOW_DISTANCE = 80;
 export function ChatView({ chat, settings, obstacle }: ChatViewProps) {
   const { conversation, turns, isRunning, setConversation } = chat;
   const tokens = useTokenSelection();
+  const [savedId, setSavedId] = useState<string | null>(null);
+  const saved = turns.find(({ id }) => id === savedId);
   const list = useFollowedList(turns);
   const selectedTurn = turns.find(({ id }) => id === tokens.selection?.owner);
   const selectedAnswer = selectedTurn?.answer;
@@ -52,6 +57,7 @@ export function ChatView({ chat, settings, obstacle }: ChatViewProps) {
             turn={turn}
             siblings={siblingsOf(conversation, turn)}
             showHeat={settings.showHeat}
+            isWhole={turn.answer === undefined ? null : isWholeJson(settings.format, turn.content)}
             isBusy={isRunning}
             selectedToken={tokens.indexIn(turn.id)}
             onSelectToken={(at, pinned) => tokens.select(turn.id, at, pinned)}
@@ -59,9 +65,29 @@ export function ChatView({ chat, settings, obstacle }: ChatViewProps) {
             onEdit={text => void chat.send(text, turn.parentId)}
             onRegenerate={() => void chat.regenerate(turn)}
             onRemove={() => setConversation(removeTurn(conversation, turn.id))}
+            actions={
+              turn.answer !== undefined && (
+                <Button
+                  variant="ghost"
+                  size="sm"
+                  disabled={isRunning}
+                  onClick={() => setSavedId(savedId === turn.id ? null : turn.id)}
+                >
+                  Keep
+                </Button>
+              )
+            }
           />
         ))}
       </section>
+      {saved !== undefined && (
+        <KeepPanel
+          key={saved.id}
+          turns={pathTo(conversation.turns, saved.id)}
+          system={settings.system}
+          onClose={() => setSavedId(null)}
+        />
+      )}
       {settings.showHeat && (
         <CandidateList
           token={selectedAnswer?.tokens[index] ?? null}

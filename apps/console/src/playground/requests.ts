@@ -1,6 +1,7 @@
 // From the playground's state to the requests that it sends. Pure.
 
 import type { ChatCompletionRequestInput, CompletionRequestInput } from '@ortler/schemas';
+import { toFormatFields } from './answer-format.ts';
 import type { Turn } from './conversation.ts';
 import { readParameters } from './parameters.ts';
 import type { Settings } from './saved-playground.ts';
@@ -8,6 +9,7 @@ import type { Settings } from './saved-playground.ts';
 /** The chat that is to follow these turns. */
 export function toChatRequest(settings: Settings, turns: readonly Turn[]): ChatCompletionRequestInput {
   const { model, system, showHeat, candidateCount } = settings;
+  const format = toFormatFields(settings.format);
   return {
     ...(model !== '' && { model }),
     messages: [
@@ -15,6 +17,7 @@ export function toChatRequest(settings: Settings, turns: readonly Turn[]): ChatC
       ...turns.map(toMessage),
     ],
     ...readParameters(settings.parameters, 'chat').fields,
+    ...('fields' in format && format.fields),
     ...(showHeat && { logprobs: true, top_logprobs: candidateCount, return_token_ids: true }),
     stream: true,
     stream_options: { include_usage: true },

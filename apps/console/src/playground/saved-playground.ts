@@ -1,15 +1,20 @@
 // What the playground keeps in this browser: conversation with its branches, and settings. Never the key.
 
+import type { AnswerFormat } from './answer-format.ts';
 import type { Answer } from './answer-reader.ts';
 import { type Conversation, EMPTY_CONVERSATION } from './conversation.ts';
 import type { Mode, ParameterTexts } from './parameters.ts';
 
+/** What the playground shows; a comparison sends chats. */
+export type View = Mode | 'compare';
+
 export interface Settings {
-  readonly mode: Mode;
+  readonly view: View;
   /** Empty: the server's default model. */
   readonly model: string;
   readonly system: string;
   readonly parameters: ParameterTexts;
+  readonly format: AnswerFormat;
   /** Whether tokens are coloured by their probability. */
   readonly showHeat: boolean;
   /** Candidates listed for each token, 1 to 20. */
@@ -17,10 +22,11 @@ export interface Settings {
 }
 
 export const DEFAULT_SETTINGS: Settings = {
-  mode: 'chat',
+  view: 'chat',
   model: '',
   system: '',
   parameters: {},
+  format: { kind: 'text', text: '' },
   showHeat: true,
   candidateCount: 5,
 };
@@ -31,7 +37,7 @@ const NAMES = {
   text: 'ortler-text',
 } as const;
 /** Of another version, or broken by hand: begin anew. */
-const VERSION = 1;
+const VERSION = 2;
 
 function read<Value>(name: string, fallback: Value): Value {
   try {
@@ -50,6 +56,9 @@ function save(name: string, value: unknown): boolean {
     return false;
   }
 }
+
+/** Which request the settings are for. */
+export const modeOf = ({ view }: Settings): Mode => (view === 'completion' ? 'completion' : 'chat');
 
 export const readConversation = (): Conversation => read(NAMES.conversation, EMPTY_CONVERSATION);
 

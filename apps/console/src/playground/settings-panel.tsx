@@ -4,9 +4,10 @@ import { useId } from 'react';
 import { cn } from '../components/class-names.ts';
 import { Field } from '../components/ui/field.tsx';
 import { Checkbox, Input, Select, Textarea } from '../components/ui/input.tsx';
+import { FormatSettings } from './format-settings.tsx';
 import { type ParameterDoc, useParameterDocs } from './parameter-docs.ts';
 import { PARAMETERS, type Parameter, readParameters } from './parameters.ts';
-import type { Settings } from './saved-playground.ts';
+import { modeOf, type Settings } from './saved-playground.ts';
 
 interface SettingsPanelProps {
   readonly settings: Settings;
@@ -18,9 +19,10 @@ interface SettingsPanelProps {
 const FIRST = ['temperature', 'max_completion_tokens', 'max_tokens', 'top_p', 'seed'];
 
 export function SettingsPanel({ settings, models, onChange }: SettingsPanelProps) {
-  const docs = useParameterDocs(settings.mode);
-  const { faults } = readParameters(settings.parameters, settings.mode);
-  const offered = PARAMETERS.filter(({ only }) => only === undefined || only === settings.mode);
+  const mode = modeOf(settings);
+  const docs = useParameterDocs(mode);
+  const { faults } = readParameters(settings.parameters, mode);
+  const offered = PARAMETERS.filter(({ only }) => only === undefined || only === mode);
   const field = (parameter: Parameter) => (
     <ParameterField
       key={parameter.name}
@@ -50,7 +52,7 @@ export function SettingsPanel({ settings, models, onChange }: SettingsPanelProps
           </Select>
         )}
       </Field>
-      {settings.mode === 'chat' && (
+      {mode === 'chat' && (
         <Field label="System message">
           {ids => (
             <Textarea
@@ -61,6 +63,9 @@ export function SettingsPanel({ settings, models, onChange }: SettingsPanelProps
             />
           )}
         </Field>
+      )}
+      {mode === 'chat' && (
+        <FormatSettings format={settings.format} onChange={format => onChange({ ...settings, format })} />
       )}
       <HeatSettings settings={settings} onChange={onChange} />
       {offered.filter(({ name }) => FIRST.includes(name)).map(field)}

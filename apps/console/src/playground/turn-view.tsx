@@ -14,6 +14,8 @@ interface TurnViewProps {
   readonly turn: Turn;
   readonly siblings: readonly Turn[];
   readonly showHeat: boolean;
+  /** Whether it is a whole JSON value; null where that is not asked. */
+  readonly isWhole: boolean | null;
   readonly selectedToken: number | null;
   readonly isBusy: boolean;
   readonly onSelectToken: (index: number | null, pinned: boolean) => void;
@@ -36,6 +38,9 @@ export function TurnView(props: TurnViewProps) {
         <h3 className="mr-1 font-semibold text-foreground">{name === '' ? 'assistant' : name}</h3>
         {siblings.length > 1 && <BranchSwitch siblings={siblings} id={turn.id} onShow={onShowBranch} />}
         {turn.answer !== undefined && <AnswerFacts answer={turn.answer} />}
+        {props.isWhole !== null && (
+          <Badge tone={props.isWhole ? 'good' : 'plain'}>{props.isWhole ? 'JSON' : 'JSON is open'}</Badge>
+        )}
         <span className="flex-1" />
         {turn.role !== 'assistant' && draft === null && (
           <Button variant="ghost" size="sm" disabled={isBusy} onClick={() => setDraft(turn.content)}>
