@@ -54,9 +54,11 @@ const GRANITE: GgufPlan = {
 const NEMOTRON: GgufPlan = {
   architecture: 'nemotron',
   addsOne: true,
-  fields: { 'attention.layer_norm_rms_epsilon': { float32: 1e-5 }, 'rope.scaling.type': 'none' },
-  // That of the converter is for heads as wide as the hidden size over their number.
-  unlikeConverter: ['rope.dimension_count'],
+  fields: {
+    'attention.layer_norm_rms_epsilon': { float32: 1e-5 },
+    'rope.scaling.type': 'none',
+    'rope.dimension_count': { uint32: 16 },
+  },
 };
 const ARCEE: GgufPlan = { architecture: 'arcee', permutes: true };
 const ERNIE: GgufPlan = { architecture: 'ernie4_5' };
@@ -249,13 +251,7 @@ const PLANS: Readonly<Record<string, Readonly<Record<string, GgufPlan>>>> = {
     'no biases': SEED,
   },
   arcee: { 'squared relu': ARCEE, 'biases, tied': ARCEE, 'yarn rope scaling': { ...ARCEE, fields: YARN } },
-  nemotron: {
-    'layer norms around one, half of each head is rotated': {
-      ...NEMOTRON,
-      fields: { ...NEMOTRON.fields, 'rope.dimension_count': { uint32: 16 } },
-    },
-    'biases, tied, whole heads are rotated': NEMOTRON,
-  },
+  nemotron: { 'heads as wide as the hidden size over their number': NEMOTRON },
   starcoder2: { 'tied, biases': STARCODER, 'no biases': STARCODER },
   ministral3: { 'separate head': MINISTRAL3, tied: MINISTRAL3 },
   cohere2: {
@@ -315,6 +311,13 @@ describe('files that a converter writes', () => {
         expect(plain(own), key).toEqual(value);
     }
   });
+});
+
+it('refuses Nemotron with heads of another width, for which converters write a wrong rotated part', async () => {
+  const { cases } = DECODER_GOLDENS.find(each => each.family === 'nemotron')!;
+  const sourceDir = await writeFamilyGguf(folder, cases[1]!, NEMOTRON);
+  const build = buildModel({ sourceDir, outputDir: join(folder, 'refused'), precision: 'f32' });
+  await expect(build).rejects.toMatchObject({ code: 'unsupported', key: 'nemotron.attention.key_length' });
 });
 
 /** As JSON has it. */

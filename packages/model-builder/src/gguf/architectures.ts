@@ -91,7 +91,13 @@ const nemotron: GgufArchitecture = {
   modelType: 'nemotron',
   rotatesPart: true,
   layerNormKey: 'norm_eps',
-  configKeys: () => RELU2,
+  configKeys({ fields, headSize, hiddenSize, headCount }) {
+    if (headSize !== hiddenSize / headCount) {
+      const message = `is ${headSize}; allowed is ${hiddenSize / headCount}: for other heads converters write a wrong rope.dimension_count`;
+      fields.refuse('nemotron.attention.key_length', message);
+    }
+    return RELU2;
+  },
 };
 
 const phi3: GgufArchitecture = {

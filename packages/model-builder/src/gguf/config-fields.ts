@@ -15,6 +15,11 @@ export class ConfigFields {
     this.#metadata = metadata;
   }
 
+  /** Throws: `unsupported`. */
+  refuse(key: string, message: string): never {
+    throw this.#fault('unsupported', key, message);
+  }
+
   /** One of `names`. */
   architecture(names: readonly string[]): string {
     const key = 'general.type';

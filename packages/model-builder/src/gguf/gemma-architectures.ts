@@ -73,8 +73,8 @@ export const gemma4: GgufArchitecture = {
       global_head_dim: headSize,
       intermediate_size: widths?.[0],
       use_double_wide_mlp: widths !== undefined && widths.at(-1) !== widths[0],
-      num_key_value_heads: keyHeads?.[Math.max(0, sliding.indexOf(true))],
-      num_global_key_value_heads: keyHeads?.[full] ?? null,
+      num_key_value_heads: countOf(keyHeads, sliding.indexOf(true)),
+      num_global_key_value_heads: countOf(keyHeads, full) ?? null,
       attention_k_eq_v: !has(`blk.${full}.attn_v.weight`),
       num_kv_shared_layers: fields.wholeNumber('gemma4.attention.shared_kv_layers'),
       hidden_size_per_layer_input: fields.wholeNumber('gemma4.embedding_length_per_layer_input'),
@@ -92,6 +92,11 @@ export const gemma4: GgufArchitecture = {
     };
   },
 };
+
+/** Of a layer; the list has one number where all layers have the same. */
+function countOf(counts: readonly number[] | undefined, layer: number): number | undefined {
+  return counts?.[counts.length === 1 ? 0 : layer];
+}
 
 /** Of the frequencies, the others of which the file divides by an enormous number. */
 function rotatedShare(factors: readonly number[] | undefined): number {

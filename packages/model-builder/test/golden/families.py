@@ -476,6 +476,7 @@ NEMOTRON_CASES = cases_of(
     NEMOTRON,
     case("layer norms around one, half of each head is rotated"),
     case("biases, tied, whole heads are rotated", attention_bias=True, mlp_bias=True, tie_word_embeddings=True, partial_rotary_factor=1.0),
+    case("heads as wide as the hidden size over their number", num_attention_heads=2, num_key_value_heads=1),
 )
 
 STARCODER2 = {
