@@ -22,6 +22,7 @@ import {
   fastify,
 } from 'fastify';
 import { answerUnmetExpectation, createBrokenRequestHandler } from './rest/broken-request.ts';
+import { checkBodyCounts } from './rest/check-body-counts.ts';
 import { type AllowedHosts, checkHeaders } from './rest/check-headers.ts';
 import { COMPRESSED_FROM_BYTES, compressBody } from './rest/compress.ts';
 import { createDispatcher } from './rest/dispatcher.ts';
@@ -69,6 +70,9 @@ const MAX_PARAM_LENGTH = 5_000;
 const REQUEST_TIMEOUT_MS = 120_000;
 /** Origin of a request line in absolute form, with the first slash of its path. */
 const ORIGIN = /^https?:\/\/[^/?#]*\/?/i;
+const RATE_LIMIT_HEADERS = ['limit', 'remaining', 'reset'].flatMap(part =>
+  ['requests', 'tokens'].map(kind => `x-ratelimit-${part}-${kind}`),
+);
 /** How long browsers may cache a preflight response. Unit: seconds. */
 const CORS_MAX_AGE_S = 600;
 
@@ -136,7 +140,7 @@ export async function createApp({
   await app.register(cors, {
     origin: corsOrigins === '*' ? '*' : [...corsOrigins],
     methods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'],
-    exposedHeaders: ['x-request-id', 'retry-after'],
+    exposedHeaders: ['x-request-id', 'retry-after', ...RATE_LIMIT_HEADERS],
     maxAge: CORS_MAX_AGE_S,
     // A plain OPTIONS gets the allowed methods too, instead of an error.
     strictPreflight: false,
@@ -178,8 +182,10 @@ export async function createApp({
       reply.header('x-accel-buffering', 'no');
       done();
     });
-    trpc.addHook<{ Params: { path?: string } }>('preValidation', async ({ params }) => {
+    trpc.addHook<{ Params: { path?: string } }>('preValidation', async ({ params, body }) => {
       refuseLargeBatch(params.path ?? '');
+      // tRPC parses the text at once.
+      if (typeof body === 'string') checkBodyCounts(body);
     });
     trpc.addHook('onSend', async (request, reply) => {
       if (reply.statusCode === 401 && request.headers.authorization !== undefined)
@@ -193,8 +199,8 @@ export async function createApp({
     });
     const textsOf = new WeakMap<FastifyRequest, readonly JsonText[]>();
     trpc.addHook('onSend', async (request, _reply, payload: unknown) => {
-      const texts = textsOf.get(request) ?? [];
-      if (texts.length === 0 || !(payload instanceof Response) || payload.body === null) return payload;
+      const texts = textsOf.get(request);
+      if (texts === undefined || !(payload instanceof Response) || payload.body === null) return payload;
       return new Response(payload.body.pipeThrough(spliceJson(texts)), payload);
     });
     await trpc.register(fastifyTRPCPlugin<typeof router>, {

@@ -2,7 +2,7 @@
 
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { ApiError } from '@ortler/api';
+import { ApiError, RateLimiter } from '@ortler/api';
 import type { EngineInfo } from '@ortler/engine';
 import type { DeviceChoice } from '@ortler/onnxruntime';
 import { createJsonSchemaChecker } from '@ortler/structured-output';
@@ -10,6 +10,7 @@ import type { FastifyRequest } from 'fastify';
 import { type Logger, pino } from 'pino';
 import { createApp } from './app.ts';
 import type { Config } from './config/config.ts';
+import { toRateLimits } from './config/rate-limits.ts';
 import { messageOf } from './db/database-errors.ts';
 import { openDatabase } from './db/open-database.ts';
 import { startHousekeeping } from './models/housekeeping.ts';
@@ -23,6 +24,7 @@ import { createAnnotationStores } from './stores/feedback/annotations.ts';
 import { openFeedback } from './stores/feedback/open-feedback.ts';
 import { createResponseStore } from './stores/responses.ts';
 import { createTrainingServices } from './stores/training/training-services.ts';
+import { openUsageStore } from './stores/usage/usage-store.ts';
 import { checkDisk } from './system/check-disk.ts';
 import { createMetrics } from './system/metrics.ts';
 import { type MetricsServer, startMetricsServer } from './system/metrics-server.ts';
@@ -67,11 +69,13 @@ export async function startServer(
   });
   const closeDatabases = async () => {
     keys.close();
+    await usage.close();
     await feedback.close();
     await database.close();
   };
   const schemas = createJsonSchemaChecker();
   const keys = await createApiKeyStore(database, { bootstrapKey: config.apiKey, now: Date.now });
+  const usage = await openUsageStore(database, config.dataDir);
   const training = createTrainingServices(database, { ...config, now: Date.now });
   const logDownload = createDownloadLog(logger);
   const models = await createServerModels({
@@ -119,6 +123,8 @@ export async function startServer(
       models: catalog,
       checkpointModels,
       credentials: keys,
+      limits: new RateLimiter({ ...toRateLimits(config), now: Date.now }),
+      usage,
       generations: metrics,
       toolCalling: config.toolCalling === 'on',
       responses:

@@ -9,6 +9,7 @@ import { createResponsesRouter } from './routers/responses.ts';
 import { createServerRouter } from './routers/server.ts';
 import { createTokenizerRouter } from './routers/tokenizer.ts';
 import { createTrainingRouter } from './routers/training.ts';
+import { createUsageRouter } from './routers/usage.ts';
 import { router } from './trpc/trpc.ts';
 
 /** Builds every procedure over the given services. */
@@ -22,6 +23,7 @@ export function createAppRouter(services: Services) {
     training: createTrainingRouter(services),
     tokenizer: createTokenizerRouter(services),
     server: createServerRouter(services),
+    usage: createUsageRouter(services),
   });
 }
 

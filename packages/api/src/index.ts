@@ -2,6 +2,7 @@
 
 export { type AppRouter, createAppRouter } from './app-router.ts';
 export { type RecordContext, toFeedbackRecord } from './feedback/to-feedback-record.ts';
+export { NO_LIMITS, RateLimiter, type RateLimiterOptions } from './limits/rate-limiter.ts';
 export type {
   AnnotationQueueStore,
   AnnotationServices,
@@ -16,6 +17,7 @@ export {
   type InsertedFeedback,
   parseRows,
 } from './ports/feedback-services.ts';
+export type { AdmittedRequest, RateLimiting, RateLimits } from './ports/rate-limiting.ts';
 export type { ResponseStore, StoredResponse } from './ports/response-services.ts';
 export type {
   CatalogModel,
@@ -64,6 +66,14 @@ export type {
   TrajectoryStore,
   WeightsFolders,
 } from './ports/training-services.ts';
+export {
+  USAGE_GROUPS,
+  type UsageGroup,
+  type UsageQuery,
+  type UsageRecord,
+  type UsageStore,
+  type UsageSum,
+} from './ports/usage-services.ts';
 export { listRestRoutes, type RestRoute } from './rest-routes.ts';
 export type { BytesInput } from './routers/training-trajectories.ts';
 export { homeEntity, mayReach } from './team.ts';

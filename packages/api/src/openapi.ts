@@ -33,6 +33,7 @@ const TAGS = [
   'responses',
   'tokenizer',
   'models',
+  'usage',
   'training models',
   'trajectories',
   'checkpoints',

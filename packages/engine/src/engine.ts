@@ -40,6 +40,16 @@ export interface GenerateOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+export interface EncodePromptOptions {
+  readonly tools?: ToolsRequest;
+  /** Drops the prompt while it waits. */
+  readonly signal?: AbortSignal | undefined;
+  /** As `GenerationRequest.share`. */
+  readonly share?: string | undefined;
+  /** Default: no limit. */
+  readonly maxTokenCount?: number;
+}
+
 export interface Engine {
   readonly info: EngineInfo;
   readonly health: EngineHealth;
@@ -54,9 +64,9 @@ export interface Engine {
   renderChat(messages: readonly ChatMessage[], options?: ChatTemplateOptions): Promise<string>;
   /**
    * Token ids of a prompt as `generate` computes it, with the same `tools`; it may be longer than the context.
-   * Throws: `template_failed`, `invalid_request`.
+   * Throws: `template_failed`; `invalid_request`, also for more than `maxTokenCount` tokens.
    */
-  encodePrompt(prompt: Prompt, options?: { readonly tools?: ToolsRequest }): Promise<readonly number[]>;
+  encodePrompt(prompt: Prompt, options?: EncodePromptOptions): Promise<readonly number[]>;
   /** Throws: `invalid_request` for text too long to encode in time. */
   encode(text: string, options?: { readonly addSpecialTokens?: boolean }): Promise<readonly number[]>;
   decode(tokenIds: readonly number[], options?: { readonly skipSpecialTokens?: boolean }): string;

@@ -9,7 +9,13 @@ export {
   type JsonWhitespace,
 } from '@ortler/structured-output';
 export { createEngine } from './create-engine.ts';
-export type { Engine, EngineHealth, EngineInfo, GenerateOptions } from './engine.ts';
+export type {
+  EncodePromptOptions,
+  Engine,
+  EngineHealth,
+  EngineInfo,
+  GenerateOptions,
+} from './engine.ts';
 export { EngineError, type EngineErrorCode, type EngineErrorDetails } from './errors.ts';
 export { perplexity, type ScoredText, scoreTexts } from './perplexity.ts';
 export {

@@ -34,4 +34,5 @@ export * from './tokenize.ts';
 export * from './training-model.ts';
 export * from './trajectory.ts';
 export * from './trajectory-query.ts';
+export * from './usage.ts';
 export * from './validation-error.ts';

@@ -34,6 +34,17 @@ describe('a killable worker', () => {
     expect(order).toEqual([1, 2, 3]);
   });
 
+  it('takes turns between shares, each with a queue of its own', async () => {
+    const worker = start({ queueLimitPerShare: 3 });
+    const order: string[] = [];
+    const run = (share: string, name: string) =>
+      worker.run('answer', undefined, share).then(() => order.push(name));
+    const all = ['a1', 'a2', 'a3', 'a4', 'b1'].map(name => run(name[0]!, name));
+    await expect(run('a', 'a5')).rejects.toMatchObject({ code: 'queue_full' });
+    await Promise.all(all);
+    expect(order).toEqual(['a1', 'a2', 'b1', 'a3', 'a4']);
+  });
+
   it('passes on a refusal with its code, and goes on', async () => {
     const worker = start();
     await expect(worker.run('refuse')).rejects.toMatchObject({

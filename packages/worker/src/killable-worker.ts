@@ -4,6 +4,7 @@
 import { Worker } from 'node:worker_threads';
 import type { EntryModule } from './entry-module.ts';
 import { WorkerError } from './errors.ts';
+import { ShareQueue } from './share-queue.ts';
 
 export interface KillableWorkerOptions {
   readonly entry: EntryModule;
@@ -14,6 +15,8 @@ export interface KillableWorkerOptions {
   readonly startLimitMs: number;
   readonly memoryLimitMb: number;
   readonly queueLimit: number;
+  /** Most waiting tasks of one share. Default: `queueLimit`. */
+  readonly queueLimitPerShare?: number;
 }
 
 /** Messages from the thread. */
@@ -29,6 +32,7 @@ export interface WorkerRequest<Input> {
 }
 
 interface Task {
+  readonly share: string;
   readonly input: unknown;
   /** 1 once the thread has begun the task. Shared memory: a thread that crashes at once may lose its messages. */
   readonly begun: Int32Array<SharedArrayBuffer>;
@@ -42,7 +46,7 @@ export class KillableWorker<Input, Result> {
   #worker: Worker | null = null;
   #current: Task | null = null;
   #timer: NodeJS.Timeout | null = null;
-  readonly #queue: Task[] = [];
+  readonly #queue = new ShareQueue<Task>();
   #isClosed = false;
 
   constructor(options: KillableWorkerOptions) {
@@ -51,17 +55,20 @@ export class KillableWorker<Input, Result> {
 
   /**
    * Runs one task. An aborted caller's task is dropped while it waits and ignored once it runs.
+   * @param share Whose task it is: shares take turns. Default: one share of all.
    * Throws: `WorkerError`.
    */
-  run(input: Input, signal?: AbortSignal): Promise<Result> {
+  run(input: Input, signal?: AbortSignal, share = ''): Promise<Result> {
     if (this.#isClosed) return Promise.reject(closed());
-    if (this.#queue.length >= this.#options.queueLimit) {
+    const { queueLimit, queueLimitPerShare = queueLimit } = this.#options;
+    if (this.#queue.length >= queueLimit || this.#queue.countOf(share) >= queueLimitPerShare) {
       return Promise.reject(new WorkerError('queue_full', 'Too many tasks wait for the worker.'));
     }
     return new Promise<Result>((resolve, reject) => {
       const onAbort = (): void => this.#dropWaiting(task);
       const settle = (): void => signal?.removeEventListener('abort', onAbort);
       const task: Task = {
+        share,
         input,
         begun: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
         resolve: result => {
@@ -74,23 +81,21 @@ export class KillableWorker<Input, Result> {
         },
       };
       signal?.addEventListener('abort', onAbort, { once: true });
-      this.#queue.push(task);
+      this.#queue.push(share, task);
       this.#next();
     });
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const task of this.#queue.splice(0)) task.reject(closed());
+    for (const task of this.#queue.drain()) task.reject(closed());
     const current = this.#takeCurrent();
     current?.reject(closed());
     await this.#kill();
   }
 
   #dropWaiting(task: Task): void {
-    const index = this.#queue.indexOf(task);
-    if (index === -1) return;
-    this.#queue.splice(index, 1);
+    if (!this.#queue.remove(task.share, task)) return;
     task.reject(new WorkerError('aborted', 'The task was aborted.'));
   }
 

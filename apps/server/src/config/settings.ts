@@ -5,6 +5,7 @@ import { CONSTRAINT_SETTINGS } from './settings/constraint-settings.ts';
 import { DATA_SETTINGS } from './settings/data-settings.ts';
 import { GENERATION_SETTINGS } from './settings/generation-settings.ts';
 import { HUB_SETTINGS } from './settings/hub-settings.ts';
+import { LIMIT_SETTINGS } from './settings/limit-settings.ts';
 import { MODEL_SETTINGS } from './settings/model-settings.ts';
 import { SERVER_SETTINGS } from './settings/server-settings.ts';
 import type { Setting } from './settings/setting.ts';
@@ -12,6 +13,7 @@ import { TOOL_SETTINGS } from './settings/tool-settings.ts';
 
 export const SETTINGS = {
   ...SERVER_SETTINGS,
+  ...LIMIT_SETTINGS,
   ...DATA_SETTINGS,
   ...MODEL_SETTINGS,
   ...HUB_SETTINGS,

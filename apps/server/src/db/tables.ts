@@ -5,8 +5,9 @@ import type { ApiKeysTable } from './tables/api-keys.ts';
 import type { FeedbackTable } from './tables/feedback.ts';
 import type { ResponsesTable } from './tables/responses.ts';
 import type { TrainingTables } from './tables/training.ts';
+import type { UsageTables } from './tables/usage.ts';
 
-export interface Tables extends TrainingTables {
+export interface Tables extends TrainingTables, UsageTables {
   readonly api_keys: ApiKeysTable;
   readonly feedback: FeedbackTable;
   readonly annotation_specs: AnnotationSpecsTable;

@@ -4,13 +4,14 @@ import type { IncomingMessage } from 'node:http';
 import { ApiError, invalidInput } from '@ortler/api';
 import { DEFAULT_JSON_DEPTH, JsonSyntaxError, parseLosslessJsonInSlices } from '@ortler/json';
 import { toJsonSyntaxDetails } from '@ortler/schemas';
+import { checkBodyCounts } from './check-body-counts.ts';
 import type { ErrorStyle } from './error-body.ts';
 import { yieldToEventLoop } from './yield-to-event-loop.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Throws: `malformed_request` for another content type, `body_too_large` past the limit. An empty body and bad JSON are
+ * Throws: `malformed_request` for another content type, `body_too_large` past the limits of size and count. An empty body and bad JSON are
  * `malformed_request` in the `openai` style and listed faults in the `detail` style.
  */
 export async function readJsonBody(
@@ -25,8 +26,11 @@ export async function readJsonBody(
     throw new ApiError('malformed_request', 'The body is empty; it must be a JSON object.');
   }
   try {
-    return await parseInTurns(utf8.decode(bytes));
+    const text = utf8.decode(bytes);
+    checkBodyCounts(text);
+    return await parseInTurns(text);
   } catch (error) {
+    if (error instanceof ApiError) throw error;
     // Bytes that are not UTF-8 have no character position.
     if (style === 'detail')
       throw invalidInput(

@@ -33,8 +33,10 @@ export function createRequestContext(
   if (stopping.aborted) stop();
   else stopping.addEventListener('abort', stop, { once: true });
   const release = () => stopping.removeEventListener('abort', stop);
+  const endListeners: (() => void)[] = [];
   const onClose = () => {
     release();
+    for (const listener of endListeners.splice(0)) listener();
     if (!response.writableFinished) controller.abort(new ApiError('aborted', 'The client left.'));
   };
   if (response.destroyed) onClose();
@@ -48,7 +50,10 @@ export function createRequestContext(
     signal: controller.signal,
     onReplyEnd: listener => {
       if (response.destroyed || response.closed) listener();
-      else response.once('close', listener);
+      else endListeners.push(listener);
+    },
+    setHeader: (name, value) => {
+      if (!response.headersSent) response.setHeader(name, value);
     },
     embedJson: bytes => {
       const text = new JsonText(bytes);

@@ -48,10 +48,26 @@ export class RequestInput {
 
   async #readQueryOrBody(): Promise<unknown> {
     const { route, search, bodyLimitBytes } = this.#options;
-    if (route.method === 'GET') return Object.fromEntries(new URLSearchParams(search));
+    if (route.method === 'GET') return readQuery(search);
     if (route.method === 'DELETE' && !hasBody(this.#request)) return {};
     return readJsonBody(this.#request, bodyLimitBytes, route.errors);
   }
+}
+
+/** A parameter that comes several times, or with brackets as OpenAI's clients send lists, is one list with commas. */
+function readQuery(search: string): Record<string, string> {
+  const values: Record<string, string> = {};
+  for (const [key, value] of new URLSearchParams(search)) {
+    const name = key.endsWith('[]') ? key.slice(0, -2) : key;
+    const known = Object.hasOwn(values, name) ? values[name] : undefined;
+    Object.defineProperty(values, name, {
+      value: known === undefined ? value : `${known},${value}`,
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
+  }
+  return values;
 }
 
 function withParams(body: unknown, params: Readonly<Record<string, string>>): unknown {

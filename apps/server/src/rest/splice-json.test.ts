@@ -22,3 +22,18 @@ it('leaves replies without texts as they are', async () => {
 it('ends with an error when a text has no place', async () => {
   await expect(splice('{}', [toText('1')])).rejects.toThrow('no place');
 });
+
+it('puts in a text that is made while the reply is written', async () => {
+  const texts: JsonText[] = [];
+  const chunks = new TransformStream<string, string>();
+  const spliced = new Response(
+    chunks.readable.pipeThrough(new TextEncoderStream()).pipeThrough(spliceJson(texts)),
+  ).text();
+  const writer = chunks.writable.getWriter();
+  await writer.write('{"head":1}\n');
+  const late = toText('[1]');
+  texts.push(late);
+  await writer.write(`${JSON.stringify({ late })}\n`);
+  await writer.close();
+  expect(await spliced).toBe('{"head":1}\n{"late":[1]}\n');
+});

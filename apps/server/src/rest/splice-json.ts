@@ -5,27 +5,30 @@ import type { JsonText } from '@ortler/api';
 /**
  * Replaces the placeholders, with their quotes, by the texts. tRPC prints a value in one piece, so a placeholder never lies
  * on the border of two chunks; one that is missing ends the stream with an error instead of a wrong reply.
+ * @param texts May grow while the reply is written: a streamed reply begins before its results are there.
  */
 export function spliceJson(texts: readonly JsonText[]): TransformStream<Uint8Array, Uint8Array> {
-  const open = new Map(texts.map(({ placeholder, bytes }) => [placeholder, bytes]));
+  const placed = new Set<JsonText>();
   return new TransformStream({
     transform(chunk, controller) {
       const rest = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-      const places = [...open]
-        .map(([placeholder, bytes]) => ({ placeholder, bytes, start: rest.indexOf(`"${placeholder}"`) }))
+      const places = texts
+        .filter(text => !placed.has(text))
+        .map(text => ({ text, start: rest.indexOf(`"${text.placeholder}"`) }))
         .filter(({ start }) => start !== -1)
         .sort((a, b) => a.start - b.start);
       let position = 0;
-      for (const { placeholder, bytes, start } of places) {
+      for (const { text, start } of places) {
         controller.enqueue(rest.subarray(position, start));
-        controller.enqueue(bytes);
-        position = start + placeholder.length + 2;
-        open.delete(placeholder);
+        controller.enqueue(text.bytes);
+        position = start + text.placeholder.length + 2;
+        placed.add(text);
       }
       controller.enqueue(rest.subarray(position));
     },
     flush(controller) {
-      if (open.size > 0) controller.error(new Error('A result has no place in the reply of tRPC.'));
+      if (placed.size < texts.length)
+        controller.error(new Error('A result has no place in the reply of tRPC.'));
     },
   });
 }

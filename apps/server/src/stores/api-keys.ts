@@ -2,8 +2,9 @@
 // request with a known key never waits for the database. key-registry.ts creates and removes keys.
 
 import { timingSafeEqual } from 'node:crypto';
-import type { CredentialVerifier, Principal } from '@ortler/api';
+import type { CredentialVerifier, Principal, RateLimits } from '@ortler/api';
 import type { Database } from '../db/database.ts';
+import type { ApiKeysTable } from '../db/tables/api-keys.ts';
 import { hashKey, makeKey } from './key-registry.ts';
 
 export interface ApiKeyStore extends CredentialVerifier {
@@ -47,11 +48,8 @@ export async function createApiKeyStore(
   const read = async () => {
     readAtMs = now();
     // Not through the writer: it may be busy with a long transaction.
-    const rows = await reader.selectFrom('api_keys').select(['id', 'hash', 'team']).execute();
-    known = rows.map(({ id, hash, team }) => ({
-      hash: Buffer.from(hash, 'hex'),
-      principal: { keyId: id, ...(team !== null && { team }) },
-    }));
+    const rows = await reader.selectFrom('api_keys').selectAll().execute();
+    known = rows.map(row => ({ hash: Buffer.from(row.hash, 'hex'), principal: toPrincipal(row) }));
     if (bootstrapKey !== undefined)
       known = [...known, { hash: hashKey(bootstrapKey), principal: { keyId: 'configuration' } }];
   };
@@ -99,4 +97,22 @@ export async function createApiKeyStore(
 
     close: () => clearInterval(refresh),
   };
+}
+
+function toPrincipal(row: ApiKeysTable): Principal {
+  const limits = {
+    ...toLimit('requestsPerMinute', row.requests_per_minute),
+    ...toLimit('tokensPerMinute', row.tokens_per_minute),
+    ...toLimit('concurrency', row.concurrency),
+  };
+  return {
+    keyId: row.id,
+    ...(row.team !== null && { team: row.team }),
+    ...(Object.keys(limits).length > 0 && { limits }),
+  };
+}
+
+/** Nothing where the key has no limit of its own; 0 lifts that of the configuration. */
+function toLimit(name: keyof RateLimits, value: number | null): Partial<RateLimits> {
+  return value === null ? {} : { [name]: value || null };
 }

@@ -13,16 +13,31 @@ describeOnEveryDatabase('the registry of keys', ({ open }) => {
 
   it('makes keys with and without a team, which the server lets in as such until they are removed', async () => {
     const own = await addKey(database, { name: 'operator', team: null }, 0);
-    const ofTeam = await addKey(database, { name: 'trainer', team: 'acme' }, 1_000);
+    const ofTeam = await addKey(
+      database,
+      { name: 'trainer', team: 'acme', limits: { requestsPerMinute: 60, concurrency: 0 } },
+      1_000,
+    );
     expect(ofTeam.key).toMatch(/^ortler-[\w-]{43}$/);
     expect(await listKeys(database)).toEqual([
-      { id: own.id, name: 'operator', team: null, createdAt: '1970-01-01T00:00:00.000Z' },
-      { id: ofTeam.id, name: 'trainer', team: 'acme', createdAt: '1970-01-01T00:00:01.000Z' },
+      { id: own.id, name: 'operator', team: null, createdAt: '1970-01-01T00:00:00.000Z', limits: {} },
+      {
+        id: ofTeam.id,
+        name: 'trainer',
+        team: 'acme',
+        createdAt: '1970-01-01T00:00:01.000Z',
+        limits: { requestsPerMinute: 60, concurrency: 0 },
+      },
     ]);
     let nowMs = 0;
     const store = await createApiKeyStore(database, { bootstrapKey: undefined, now: () => nowMs });
     expect(await store.verifyBearer(own.key)).toEqual({ keyId: own.id });
-    expect(await store.verifyBearer(ofTeam.key)).toEqual({ keyId: ofTeam.id, team: 'acme' });
+    expect(await store.verifyBearer(ofTeam.key)).toEqual({
+      keyId: ofTeam.id,
+      team: 'acme',
+      // 0 lifts the limit of the configuration.
+      limits: { requestsPerMinute: 60, concurrency: null },
+    });
 
     expect(await removeKey(database, ofTeam.id)).toBe(true);
     expect(await removeKey(database, ofTeam.id)).toBe(false);

@@ -16,6 +16,14 @@ export interface KeyDescription {
   readonly name: string;
   /** Null: the key has access to the data of all teams. */
   readonly team: string | null;
+  /** Rate limits other than those of the configuration; 0: none. */
+  readonly limits?: KeyLimits;
+}
+
+export interface KeyLimits {
+  readonly requestsPerMinute?: number | undefined;
+  readonly tokensPerMinute?: number | undefined;
+  readonly concurrency?: number | undefined;
 }
 
 export interface ListedKey extends KeyDescription {
@@ -26,7 +34,7 @@ export interface ListedKey extends KeyDescription {
 
 /** A new key and its row. The key itself is stored nowhere. */
 export function makeKey(
-  { name, team }: KeyDescription,
+  { name, team, limits = {} }: KeyDescription,
   nowMs: number,
 ): { readonly key: string; readonly row: ApiKeysTable } {
   const key = KEY_PREFIX + randomBytes(32).toString('base64url');
@@ -36,6 +44,9 @@ export function makeKey(
     hash: hashKey(key).toString('hex'),
     team,
     created_at: new Date(nowMs).toISOString(),
+    requests_per_minute: limits.requestsPerMinute ?? null,
+    tokens_per_minute: limits.tokensPerMinute ?? null,
+    concurrency: limits.concurrency ?? null,
   };
   return { key, row };
 }
@@ -57,8 +68,18 @@ export async function addKey(
 
 /** All keys, oldest first. */
 export async function listKeys({ db }: Pick<Database, 'db'>): Promise<readonly ListedKey[]> {
-  const columns = ['id', 'name', 'team', 'created_at as createdAt'] as const;
-  return db.selectFrom('api_keys').select(columns).orderBy('created_at').orderBy('id').execute();
+  const rows = await db.selectFrom('api_keys').selectAll().orderBy('created_at').orderBy('id').execute();
+  return rows.map(row => ({
+    id: row.id,
+    name: row.name,
+    team: row.team,
+    createdAt: row.created_at,
+    limits: {
+      requestsPerMinute: row.requests_per_minute ?? undefined,
+      tokensPerMinute: row.tokens_per_minute ?? undefined,
+      concurrency: row.concurrency ?? undefined,
+    },
+  }));
 }
 
 /** Whether a key with the id existed. */

@@ -5,6 +5,7 @@ import type { ChatMessage } from '@ortler/engine';
 import type { ChatCompletionRequest } from '@ortler/schemas';
 import { toCachePartition } from '../generation/cache-partition.ts';
 import { fromEngineError } from '../generation/engine-error.ts';
+import { toUsingCaller } from '../generation/generation-usage.ts';
 import { findModel, openEngine, servedId } from '../generation/ready-engine.ts';
 import { RunningGeneration } from '../generation/running-generation.ts';
 import type { Services } from '../ports/services.ts';
@@ -43,6 +44,7 @@ export async function startGeneration(
   const request = withToolChoice(asked, services.toolCalling);
   const model = await findModel(services, context.principal, request.model);
   validateChatRequest(request);
+  const caller = toUsingCaller(context);
   const messages = toTemplateMessages(request.messages);
   const generation = toGenerationRequest(
     request,
@@ -54,6 +56,7 @@ export async function startGeneration(
   const modelId = servedId(model);
   const events = await RunningGeneration.start(generation, {
     services,
+    caller,
     engine,
     modelId,
     startedAtMs,

@@ -6,6 +6,7 @@ import type { CompletionRequest } from '@ortler/schemas';
 import { toCachePartition } from '../generation/cache-partition.ts';
 import { closingStream } from '../generation/closing-stream.ts';
 import { fromEngineError } from '../generation/engine-error.ts';
+import { toUsingCaller } from '../generation/generation-usage.ts';
 import { findModel, openEngine, servedId } from '../generation/ready-engine.ts';
 import { RunningGeneration } from '../generation/running-generation.ts';
 import type { Services } from '../ports/services.ts';
@@ -43,6 +44,7 @@ export async function startCompletion(
 ): Promise<StartedCompletion> {
   const model = await findModel(services, context.principal, request.model);
   validateCompletionRequest(request);
+  const caller = toUsingCaller(context);
   const startedAtMs = services.now();
   const stopping = new AbortController();
   const stop = () => stopping.abort();
@@ -58,8 +60,9 @@ export async function startCompletion(
   // One lease for all prompts, until the answer is written: that takes the texts of the engine's tokens.
   const { engine, release } = await openEngine(model, context.signal);
   const modelId = servedId(model);
-  const starts = requests.map(generation =>
-    RunningGeneration.start(generation, { services, engine, modelId, startedAtMs, signal, toApiError }),
+  const start = { services, caller, engine, modelId, startedAtMs, signal, toApiError };
+  const starts = requests.map((generation, index) =>
+    RunningGeneration.start(generation, { ...start, requestCount: index === 0 ? 1 : 0 }),
   );
   const sources = await allOrNone(starts, stop).catch((error: unknown) => {
     release();

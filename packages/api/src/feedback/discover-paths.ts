@@ -1,8 +1,8 @@
-// The payload schema of sampled payloads. Yields to the event loop after each payload, which may have a megabyte.
+// The payload schema of sampled payloads. Yields to the event loop between payloads, which may have a megabyte each.
 
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { PayloadPathCollector } from '@ortler/feedback-query';
 import type { FeedbackPayloadSchemaResult } from '@ortler/schemas';
+import { Turns } from '../turns.ts';
 
 /** Collects the paths of all payloads. Throws: the reason of the signal. */
 export async function discoverPaths(
@@ -10,11 +10,12 @@ export async function discoverPaths(
   signal: AbortSignal,
 ): Promise<FeedbackPayloadSchemaResult> {
   const collector = new PayloadPathCollector();
+  const turns = new Turns();
   for await (const payloads of samples)
     for (const payload of payloads) {
       signal.throwIfAborted();
       collector.add(payload);
-      await nextTurn();
+      await turns.pause();
     }
   return { paths: [...collector.paths()] };
 }

@@ -1,6 +1,6 @@
 // Observes the events of one generation and reports it once, however it ends. Caller: `running-generation.ts`.
 
-import { EngineError, type GenerationEvent } from '@ortler/engine';
+import { EngineError, type GenerationEvent, type TokenUsage } from '@ortler/engine';
 import type { GenerationReport, Services } from '../ports/services.ts';
 import { TokenLatency } from './token-latency.ts';
 
@@ -20,6 +20,9 @@ export class GenerationObserver {
   readonly #finishReasons: string[] = [];
   #isFinished = false;
   #promptTokenCount = 0;
+  #cachedTokenCount = 0;
+  /** Tokens of all choices, known at the end; before that, those that were delivered. */
+  #outputTokenCount: number | null = null;
   #timing: GenerationReport['timing'] = null;
   #decodeMs: number | null = null;
 
@@ -27,10 +30,20 @@ export class GenerationObserver {
     this.#observed = observed;
   }
 
+  /** What was used so far. */
+  get usage(): TokenUsage {
+    return {
+      promptTokenCount: this.#promptTokenCount,
+      cachedTokenCount: this.#cachedTokenCount,
+      completionTokenCount: this.#outputTokenCount ?? this.#tokens.count,
+    };
+  }
+
   push(event: GenerationEvent): void {
     switch (event.kind) {
       case 'prompt-ready':
         this.#promptTokenCount = event.promptTokenIds.length;
+        this.#cachedTokenCount = event.cachedTokenCount;
         this.#timing = event.timing ?? null;
         return;
       case 'token-delta':
@@ -41,6 +54,7 @@ export class GenerationObserver {
         return;
       case 'request-finish':
         this.#isFinished = true;
+        this.#outputTokenCount = event.usage.completionTokenCount;
         this.#decodeMs = event.decodeMs ?? null;
     }
   }

@@ -11,6 +11,7 @@ function begin(script: FakeEngineScript = {}) {
   const onEnd = vi.fn();
   const start = RunningGeneration.start(request, {
     services,
+    caller: { principal: { keyId: 'k', team: 'acme' }, project: 'web' },
     engine,
     modelId: 'demo',
     startedAtMs: services.now(),
@@ -18,7 +19,7 @@ function begin(script: FakeEngineScript = {}) {
     toApiError: error => new Error('mapped', { cause: error }),
     onEnd,
   });
-  return { engine, start, onEnd, reports: services.reports };
+  return { engine, start, onEnd, reports: services.reports, usages: services.usages };
 }
 
 describe('RunningGeneration', () => {
@@ -33,6 +34,30 @@ describe('RunningGeneration', () => {
     expect(reports).toMatchObject([
       { outcome: 'finished', completionTokenCount: 2, finishReasons: ['stop'] },
     ]);
+  });
+
+  it('records its usage before the end of its events', async () => {
+    const { start, usages } = begin({ pieces: ['a', 'b'] });
+    const generation = await start;
+    for (let step = await generation.next(); step.done !== true; step = await generation.next())
+      expect(usages).toEqual([]);
+    expect(usages).toMatchObject([
+      { keyId: 'k', team: 'acme', project: 'web', model: 'demo', requestCount: 1, outputTokenCount: 2 },
+    ]);
+    await generation.return();
+    expect(usages).toHaveLength(1);
+  });
+
+  it('records what was used until it was left, and nothing of what never ran', async () => {
+    const left = begin({ pieces: ['a', 'b', 'c'] });
+    const generation = await left.start;
+    await generation.next();
+    await generation.next();
+    await generation.return();
+    expect(left.usages).toMatchObject([{ requestCount: 1, outputTokenCount: 1 }]);
+    const refused = begin({ refuse: new EngineError('overloaded', 'full') });
+    await refused.start.catch(() => undefined);
+    expect(refused.usages).toEqual([]);
   });
 
   it('throws a refusal at the start, reports it and ends', async () => {

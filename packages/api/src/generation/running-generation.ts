@@ -3,9 +3,16 @@
 // line.
 
 import type { Engine, GenerationEvent, GenerationRequest } from '@ortler/engine';
+import type { Services } from '../ports/services.ts';
+import { shareOf } from '../team.ts';
 import { GenerationObserver, type ObservedGeneration } from './generation-observer.ts';
+import { GenerationUsage, type UsingCaller } from './generation-usage.ts';
 
 export interface GenerationStart extends Omit<ObservedGeneration, 'choiceCount' | 'maxTokens'> {
+  readonly services: Pick<Services, 'generations' | 'now' | 'limits' | 'usage'>;
+  readonly caller: UsingCaller;
+  /** 1; 0 for all but the first generation of a request. Default: 1. */
+  readonly requestCount?: number;
   readonly engine: Pick<Engine, 'generate'>;
   readonly signal: AbortSignal;
   /** Maps a thrown value of the engine to the wire. */
@@ -20,17 +27,20 @@ export class RunningGeneration implements AsyncIterable<GenerationEvent> {
   readonly #events: AsyncIterator<GenerationEvent, void>;
   readonly #observer: GenerationObserver;
   readonly #start: GenerationStart;
+  readonly #usage: GenerationUsage;
   #first: Step | undefined;
   #isOver = false;
 
   private constructor(request: GenerationRequest, start: GenerationStart) {
-    this.#events = start.engine.generate(request, { signal: start.signal })[Symbol.asyncIterator]();
+    const shared = { ...request, share: shareOf(start.caller.principal) };
+    this.#events = start.engine.generate(shared, { signal: start.signal })[Symbol.asyncIterator]();
     this.#observer = new GenerationObserver({
       ...start,
       choiceCount: request.choiceCount ?? 1,
       maxTokens: request.stop?.maxTokens ?? null,
     });
     this.#start = start;
+    this.#usage = new GenerationUsage(start);
   }
 
   /** Throws: every refusal of the request. */
@@ -53,7 +63,7 @@ export class RunningGeneration implements AsyncIterable<GenerationEvent> {
     try {
       await this.#events.return?.();
     } finally {
-      this.#end(() => this.#observer.end());
+      await this.#end(() => this.#observer.end());
     }
     return { done: true, value: undefined };
   }
@@ -65,19 +75,24 @@ export class RunningGeneration implements AsyncIterable<GenerationEvent> {
   async #read(): Promise<Step> {
     try {
       const step = await this.#events.next();
-      if (step.done === true) this.#end(() => this.#observer.end());
-      else this.#observer.push(step.value);
+      if (step.done === true) await this.#end(() => this.#observer.end());
+      else {
+        this.#observer.push(step.value);
+        if (step.value.kind === 'prompt-ready') this.#usage.chargePrompt(this.#observer.usage);
+      }
       return step;
     } catch (error) {
-      this.#end(() => this.#observer.fail(error));
+      await this.#end(() => this.#observer.fail(error));
       throw this.#start.toApiError(error);
     }
   }
 
-  #end(report: () => void): void {
+  /** The answer ends only when its usage is stored, so what a client has whole is counted. */
+  async #end(report: () => void): Promise<void> {
     if (this.#isOver) return;
     this.#isOver = true;
     report();
     this.#start.onEnd?.();
+    await this.#usage.end(this.#observer.usage);
   }
 }

@@ -4,9 +4,11 @@
 import type { Engine, PromptTiming } from '@ortler/engine';
 import type { AnnotationServices } from './annotation-services.ts';
 import type { FeedbackStore } from './feedback-services.ts';
+import type { RateLimiting, RateLimits } from './rate-limiting.ts';
 import type { ResponseStore } from './response-services.ts';
 import type { ServerStatistics } from './statistics-services.ts';
 import type { TrainingServices } from './training-services.ts';
+import type { UsageStore } from './usage-services.ts';
 
 /** State of a model. A ready model may still be restarting; see the health of its engine. */
 export type ModelStatus =
@@ -70,6 +72,8 @@ export interface Principal {
   readonly keyId: string;
   /** Absent: the key has no team and has access to the data of all teams; see team.ts. */
   readonly team?: string;
+  /** Limits of the key that differ from the default ones. */
+  readonly limits?: Partial<RateLimits>;
 }
 
 export interface CredentialVerifier {
@@ -112,7 +116,9 @@ export interface Services {
   readonly models: ModelCatalog;
   readonly checkpointModels: CheckpointModels;
   readonly credentials: CredentialVerifier;
+  readonly limits: RateLimiting;
   readonly generations: GenerationObserver;
+  readonly usage: UsageStore;
   /** Whether requests may ask for tool calls; without it `tool_choice` is `none`. */
   readonly toolCalling: boolean;
   /** Prefix caching: whether cached prompts are shared within a team only or by all callers. */

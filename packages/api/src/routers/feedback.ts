@@ -36,6 +36,7 @@ import { refuseLargeFaultyInput } from '../trpc/bounded-input.ts';
 import { orJsonText, toResult } from '../trpc/json-text.ts';
 import { reportFaults } from '../trpc/report-faults.ts';
 import { type CallerContext, createBasicProcedure, type ProcedureMeta, router } from '../trpc/trpc.ts';
+import { Turns } from '../turns.ts';
 import { createFeedbackAnnotationProcedures } from './feedback-annotations.ts';
 import { feedbackRoute } from './feedback-route.ts';
 
@@ -122,7 +123,11 @@ export function createFeedbackRouter(services: Services) {
       .mutation(async ({ ctx, input }) => {
         const records: FeedbackRecord[] = [];
         // One by one, so that the error names the first invalid item.
-        for (const request of input.batch) records.push(await toRecord(request, ctx.principal));
+        const turns = new Turns();
+        for (const request of input.batch) {
+          await turns.pause();
+          records.push(await toRecord(request, ctx.principal));
+        }
         const inserted = await feedback.insert(records);
         return { res: records.map((record, index) => toCreateResult(record, inserted[index]!)) };
       }),

@@ -14,6 +14,7 @@ import type { Services } from '../ports/services.ts';
 import { detokenize } from '../tokenizer/detokenize.ts';
 import { tokenize } from '../tokenizer/tokenize.ts';
 import { refuseLargeFaultyInput } from '../trpc/bounded-input.ts';
+import { orJsonText, toResult } from '../trpc/json-text.ts';
 import { requestHeaders } from '../trpc/request-headers.ts';
 import { type CallerContext, createBearerProcedure, router } from '../trpc/trpc.ts';
 
@@ -37,10 +38,10 @@ export function createTokenizerRouter(services: Services) {
         },
       })
       .input(tokenizeRequest)
-      .output(tokenizeResult)
+      .output(orJsonText(tokenizeResult))
       .query(
-        ({ ctx, input }: { ctx: CallerContext; input: TokenizeRequest }): Promise<TokenizeResult> =>
-          tokenize(services, input, ctx),
+        async ({ ctx, input }: { ctx: CallerContext; input: TokenizeRequest }): Promise<TokenizeResult> =>
+          toResult(ctx, await tokenize(services, input, ctx)),
       ),
 
     decode: procedure

@@ -1,5 +1,6 @@
 // Services over fake engines: a catalog held in a map, known keys, a clock that stands still.
 
+import { NO_LIMITS, RateLimiter } from '../limits/rate-limiter.ts';
 import type {
   CatalogModel,
   CheckpointModel,
@@ -7,6 +8,7 @@ import type {
   ModelStatus,
   Services,
 } from '../ports/services.ts';
+import type { UsageRecord } from '../ports/usage-services.ts';
 import { createFakeAnnotationServices } from './fake-annotation-services.ts';
 import { createFakeEngine, type FakeEngine } from './fake-engine.ts';
 import { createFakeFeedbackStore } from './fake-feedback-store.ts';
@@ -27,6 +29,8 @@ const NOW_MS = 1_790_000_000_500;
 export interface FakeServices extends Services {
   /** Everything the observer heard. */
   readonly reports: GenerationReport[];
+  /** All recorded usage. */
+  readonly usages: UsageRecord[];
 }
 
 /** Builds services. A model is given as a fake engine, ready, or as any other status. The first is the default. */
@@ -35,6 +39,7 @@ export function createFakeServices(
   checkpoints: readonly CheckpointModel[] = [],
 ): FakeServices {
   const reports: GenerationReport[] = [];
+  const usages: UsageRecord[] = [];
   const entries = Object.entries(models).map(
     ([id, given]): CatalogModel => ({
       id,
@@ -74,6 +79,12 @@ export function createFakeServices(
         yield { atMs: NOW_MS, residentBytes: 0, models: [], routes: [] };
       },
     },
+    limits: new RateLimiter({ perKey: NO_LIMITS, perTeam: NO_LIMITS, now: () => NOW_MS }),
+    usage: {
+      record: async usage => void usages.push(usage),
+      list: async () => [],
+    },
+    usages,
     training: createFakeTrainingServices(() => NOW_MS),
     now: () => NOW_MS,
   };

@@ -15,6 +15,7 @@ import { z } from 'zod';
 import type { TrajectoryLog, TrajectorySpool } from '../ports/training-services.ts';
 import { safeParseBounded } from '../trpc/bounded-input.ts';
 import { invalidInput } from '../trpc/report-faults.ts';
+import { Turns } from '../turns.ts';
 import { MetricError, MetricTallies } from './metric-tallies.ts';
 import { toTrajectoryRecord } from './to-trajectory-record.ts';
 
@@ -23,6 +24,13 @@ export const MAX_TRAJECTORY_LENGTH = 16 * 1024 * 1024;
 
 /** Most trajectories, and most groups, of one call. Even an empty one takes far more bytes in a store than its `{}`. */
 export const MAX_TRAJECTORY_COUNT = 100_000;
+
+/**
+ * Also at most this many, and one more per so many characters: the cost of an item is far above that of its `{}`. A real
+ * trajectory has hundreds of characters.
+ */
+const FREE_TRAJECTORY_COUNT = 10_000;
+const CHARACTERS_PER_TRAJECTORY = 64;
 
 /** Deepest nesting of the whole body; trajectories stand four levels inside. */
 const MAX_DEPTH = 128;
@@ -68,6 +76,7 @@ class LogReading {
   readonly #spool: TrajectorySpool;
   readonly #receivedAtMs: number;
   readonly #tallies = new MetricTallies();
+  readonly #turns = new Turns();
   readonly #faults: ValidationDetail[] = [];
   #groupCount = 0;
   #trajectoryCount = 0;
@@ -119,8 +128,8 @@ class LogReading {
       const place: Keys = ['trajectory_groups', groupIndex];
       this.place = place;
       this.#groupCount++;
-      if (groupIndex === MAX_TRAJECTORY_COUNT)
-        throw invalidInput([ruleFault(place, `one call may hold at most ${MAX_TRAJECTORY_COUNT} groups`)]);
+      await this.#turns.pause();
+      this.#checkCount(groupIndex + 1, 'groups', place);
       if ((await this.#reader.peek()) === '{') await this.#readGroup(groupIndex, place);
       else this.#report(toDetails(wrappedGroup, { [WRAPPER]: await this.#takeValue() }, place, [WRAPPER]));
     });
@@ -161,6 +170,7 @@ class LogReading {
 
   async #readTrajectory(groupIndex: number, trajectoryIndex: number, place: Keys): Promise<void> {
     this.place = place;
+    await this.#turns.pause();
     const slice = await this.#reader.takeValue(MAX_TRAJECTORY_LENGTH);
     const value = this.#parse(slice, MAX_DEPTH - TRAJECTORY_LEVEL);
     const parsed = safeParseBounded(wrappedTrajectory, { [WRAPPER]: value });
@@ -169,15 +179,21 @@ class LogReading {
       return;
     }
     this.#trajectoryCount++;
-    if (this.#trajectoryCount > MAX_TRAJECTORY_COUNT)
-      throw invalidInput([
-        ruleFault(place, `one call may hold at most ${MAX_TRAJECTORY_COUNT} trajectories`),
-      ]);
+    this.#checkCount(this.#trajectoryCount, 'trajectories', place);
     const checked = parsed.data[WRAPPER]!;
     this.#tally([...place, 'metrics'], () => this.#tallies.addTrajectory(checked.reward, checked.metrics));
     if (!this.#isSound) return;
     const at = { groupIndex, trajectoryIndex, receivedAtMs: this.#receivedAtMs };
     await this.#spool.addTrajectory(toTrajectoryRecord(checked, slice.text, at));
+  }
+
+  /** Throws: `invalid_input`. */
+  #checkCount(count: number, items: 'groups' | 'trajectories', place: Keys): void {
+    const perLength = FREE_TRAJECTORY_COUNT + Math.floor(this.#reader.position / CHARACTERS_PER_TRAJECTORY);
+    const most = Math.min(MAX_TRAJECTORY_COUNT, perLength);
+    if (count <= most) return;
+    const reason = most < MAX_TRAJECTORY_COUNT ? ' of fewer than 64 characters each' : '';
+    throw invalidInput([ruleFault(place, `one call may hold at most ${most} ${items}${reason}`)]);
   }
 
   async #takeValue(): Promise<unknown> {

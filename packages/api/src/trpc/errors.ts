@@ -41,6 +41,19 @@ export const ERROR_TABLE = {
   conflict: { trpcCode: 'CONFLICT', status: 409, type: 'Conflict' },
   body_too_large: { trpcCode: 'PAYLOAD_TOO_LARGE', status: 413, type: 'Request Entity Too Large' },
   overloaded: { trpcCode: 'TOO_MANY_REQUESTS', status: 429, type: 'TooManyRequestsError' },
+  /** The forms of OpenAI, so that its clients know which limit was reached. */
+  rate_limit_requests: {
+    trpcCode: 'TOO_MANY_REQUESTS',
+    status: 429,
+    type: 'requests',
+    code: 'rate_limit_exceeded',
+  },
+  rate_limit_tokens: {
+    trpcCode: 'TOO_MANY_REQUESTS',
+    status: 429,
+    type: 'tokens',
+    code: 'rate_limit_exceeded',
+  },
   aborted: { trpcCode: 'CLIENT_CLOSED_REQUEST', status: 499, type: 'ClientClosedRequest' },
   /** The answer would exceed the size limit of one reply. */
   answer_too_large: { trpcCode: 'BAD_REQUEST', status: 400, type: 'BadRequestError' },

@@ -25,6 +25,8 @@ export interface ApiContext {
   readonly signal: AbortSignal;
   /** Calls the listener once, when the reply is written or its client has left. Absent: the result is used at once. */
   readonly onReplyEnd?: ((listener: () => void) => void) | undefined;
+  /** Adds a header to the reply. Absent: the transport has none. */
+  readonly setHeader?: ((name: string, value: string) => void) | undefined;
   /** Returns what to return instead of a result that is JSON text already. Absent: the text is parsed. */
   readonly embedJson?: ((text: Uint8Array<ArrayBuffer>) => JsonText) | undefined;
 }
@@ -109,24 +111,45 @@ export async function requireBearer(
   return principal;
 }
 
-/** Creates a procedure that requires an API key as a bearer token. Throws: as `requireBearer`. */
-export function createBearerProcedure(services: Pick<Services, 'credentials'>) {
+/** What procedures that need a key use. Without `limits` nothing is counted. */
+type CallerServices = Pick<Services, 'credentials'> & Partial<Pick<Services, 'limits'>>;
+
+/**
+ * Creates a procedure that requires an API key as a bearer token.
+ * Throws: as `requireBearer`; `rate_limit_requests`, `rate_limit_tokens`.
+ */
+export function createBearerProcedure(services: CallerServices) {
   return t.procedure.use(async ({ ctx, next }) => {
     const principal = await requireBearer(services, ctx.credentials);
+    countRequest(services, ctx, principal);
     return next({ ctx: { ...ctx, principal } });
   });
+}
+
+/** The request is open until its reply has ended, or its client has left. */
+function countRequest(
+  { limits }: CallerServices,
+  { onReplyEnd, setHeader }: ApiContext,
+  principal: Principal,
+) {
+  if (limits === undefined) return;
+  const { headers, release } = limits.admit(principal);
+  for (const [name, value] of Object.entries(headers)) setHeader?.(name, value);
+  if (onReplyEnd === undefined) release();
+  else onReplyEnd(release);
 }
 
 /**
  * Creates a procedure that requires an API key as the password of Basic credentials, with any user name. Over tRPC the key
  * may also be a bearer token; REST passes on only the scheme that a route names.
- * Throws: `unauthorized`.
+ * Throws: `unauthorized`, `rate_limit_requests`, `rate_limit_tokens`.
  */
-export function createBasicProcedure(services: Pick<Services, 'credentials'>) {
+export function createBasicProcedure(services: CallerServices) {
   return t.procedure.use(async ({ ctx, next }) => {
     const key = keyOf(ctx.credentials);
     const principal = key === null ? null : await services.credentials.verifyBearer(key);
     if (principal === null) throw new ApiError('unauthorized', 'Unauthorized');
+    countRequest(services, ctx, principal);
     return next({ ctx: { ...ctx, principal } });
   });
 }

@@ -11,6 +11,7 @@ const LIMITS: SubmissionLimits = {
   schedulingPolicy: 'fcfs',
   maxQueuedSequences: 3,
   waitingCount: 0,
+  waitingOfShareCount: 0,
   freeSlotCount: 2,
   estimateWaitMs: endCount => 1_000 * endCount,
 };
@@ -44,6 +45,16 @@ describe('checkSubmission', () => {
     expect(refusalOf({ choiceCount: 3 }, full)).toMatchObject({ code: 'overloaded', retryAfterMs: 3_000 });
     expect(refusalOf({ choiceCount: 4 }, { waitingCount: 1 })).toBeNull();
     expect(refusalOf({ choiceCount: 5 }, { waitingCount: 1 })?.retryAfterMs).toBe(1_000);
+  });
+
+  it('leaves a part of the queue to other shares', () => {
+    const limits = { maxQueuedSequences: 8, waitingCount: 6, freeSlotCount: 0 };
+    expect(refusalOf({}, { ...limits, waitingOfShareCount: 6 })).toMatchObject({
+      code: 'overloaded',
+      retryAfterMs: 1_000,
+    });
+    expect(refusalOf({}, { ...limits, waitingOfShareCount: 5 })).toBeNull();
+    expect(refusalOf({}, { ...limits, waitingOfShareCount: 0 })).toBeNull();
   });
 
   it('says that a request that never fits will never fit', () => {

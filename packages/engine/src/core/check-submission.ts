@@ -5,6 +5,9 @@ import { EngineError } from '../errors.ts';
 import type { SubmitMessage } from '../protocol/messages.ts';
 import { promptTooLong } from '../request/prompt-too-long.ts';
 
+/** Part of the queue that one share may fill. */
+const SHARE_OF_QUEUE = 0.75;
+
 export interface SubmissionLimits {
   readonly vocabSize: number;
   readonly contextLength: number;
@@ -14,6 +17,8 @@ export interface SubmissionLimits {
   readonly maxQueuedSequences: number;
   /** Sequences that wait for a slot now; paused ones do not. */
   readonly waitingCount: number;
+  /** Those of them that are of the request's share. */
+  readonly waitingOfShareCount: number;
   /** Slots that waiting sequences can get at the next step. */
   readonly freeSlotCount: number;
   /** Expected time until `endCount` of the present sequences have ended. Unit: milliseconds. */
@@ -48,6 +53,17 @@ export function checkSubmission(message: SubmitMessage, limits: SubmissionLimits
     const problem = `${waitingCount} sequences are waiting already; try again later.`;
     throw new EngineError('overloaded', problem, { retryAfterMs: limits.estimateWaitMs(missingCount) });
   }
+  const surplusCount =
+    limits.waitingOfShareCount + choiceCount - freeSlotCount - mostOfShare(maxQueuedSequences);
+  if (limits.waitingOfShareCount > 0 && surplusCount > 0) {
+    const problem = `${limits.waitingOfShareCount} sequences of this caller are waiting already; try again later.`;
+    throw new EngineError('overloaded', problem, { retryAfterMs: limits.estimateWaitMs(surplusCount) });
+  }
+}
+
+/** Most waiting sequences of one share: the rest of the queue stays for others. */
+function mostOfShare(maxQueuedSequences: number): number {
+  return Math.ceil(maxQueuedSequences * SHARE_OF_QUEUE);
 }
 
 function invalid(parameter: string, problem: string): EngineError {

@@ -124,11 +124,12 @@ export class EngineCore {
       schedulingPolicy: this.#settings.schedulingPolicy,
       maxQueuedSequences: this.#settings.maxQueuedSequences,
       waitingCount: this.#scheduler.queuedCount,
+      waitingOfShareCount: this.#scheduler.countQueuedOf(message.share ?? ''),
       freeSlotCount: this.#scheduler.availableSlotCount,
       estimateWaitMs: endCount => this.#load.waitMs(endCount, this.#scheduler.running.map(toRunningLength)),
     });
     const constraints = this.#constraints.start(message);
-    const group = createSequenceGroup(message, this.#settings.now());
+    const group = createSequenceGroup(message, this.#settings.now(), this.#scheduler.turnOf(message));
     this.#groups.set(requestId, group);
     for (let choiceIndex = 0; choiceIndex < message.choiceCount; choiceIndex++) {
       this.#scheduler.add(new Sequence(group, choiceIndex, constraints[choiceIndex]));

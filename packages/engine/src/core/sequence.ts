@@ -35,6 +35,8 @@ export interface SequenceGroup {
   readonly submitted: SubmitMessage;
   /** Position in the order of arrival; that of the request which it continues, if it continues one. */
   readonly arrival: number;
+  /** Its turn among all shares; see `scheduler/fair-share.ts`. Unit: tokens. */
+  readonly virtualStart: number;
   /** Time of arrival. Unit: milliseconds; only differences matter. */
   readonly submittedAtMs: number;
   /** Time at which its first row was scheduled; null before. */
@@ -52,13 +54,18 @@ export interface SequenceGroup {
 }
 
 /** A request without choices yet. */
-export function createSequenceGroup(message: SubmitMessage, submittedAtMs: number): SequenceGroup {
+export function createSequenceGroup(
+  message: SubmitMessage,
+  submittedAtMs: number,
+  virtualStart = 0,
+): SequenceGroup {
   const { requestId, continues } = message;
   return {
     requestId,
     promptTokenIds: message.promptTokenIds,
     submitted: message,
     arrival: continues ?? requestId,
+    virtualStart,
     submittedAtMs,
     startedAtMs: null,
     openSequences: new Set(),

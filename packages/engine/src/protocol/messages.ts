@@ -31,6 +31,8 @@ export interface SubmitMessage extends TokenRules {
   readonly promptLogprobs?: LogprobsRequest | undefined;
   /** Lower runs earlier; 0 unless the policy is `priority`. Default: 0. */
   readonly priority?: number;
+  /** Shares take turns, by tokens. Default: the empty share. */
+  readonly share?: string;
   /** Default: the empty partition. */
   readonly cachePartition?: string;
   /** The grammar that each choice follows. A `VocabularyMessage` comes before the first request that has one. */

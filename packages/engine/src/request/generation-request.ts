@@ -98,6 +98,11 @@ export interface GenerationRequest {
   readonly tools?: ToolsRequest;
   /** Lower runs earlier. Only engines with the scheduling policy `priority` take a value other than 0. */
   readonly priority?: number;
+  /**
+   * Whose request it is, such as a team: shares take turns, by tokens, wherever requests wait. Lower priorities of other
+   * shares still run earlier. Default: one share of all.
+   */
+  readonly share?: string;
   /** Cached prompts are shared only between requests with the same partition. Default: the empty one. */
   readonly cachePartition?: string;
 }

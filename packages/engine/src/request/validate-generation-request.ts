@@ -37,6 +37,7 @@ export interface ValidRequest {
   readonly beamSearch: BeamSearch | undefined;
   readonly tools: ValidTools | undefined;
   readonly priority: number;
+  readonly share: string;
   readonly cachePartition: string;
 }
 
@@ -85,6 +86,7 @@ export function validateGenerationRequest(request: GenerationRequest, limits: Re
     beamSearch,
     tools: validateTools(request),
     priority,
+    share: request.share ?? '',
     cachePartition: request.cachePartition ?? '',
   };
 }

@@ -1,14 +1,13 @@
 // Implements `Engine` over any link: prepares requests, submits them and streams their events. `create-engine.ts` builds it;
 // tests build it over scripted token sides.
 
-import type { Engine, EngineHealth, EngineInfo, GenerateOptions } from '../engine.ts';
+import type { EncodePromptOptions, Engine, EngineHealth, EngineInfo, GenerateOptions } from '../engine.ts';
 import { EngineError } from '../errors.ts';
 import type { CoreLink } from '../link/core-link.ts';
 import type { ConstraintOptions } from '../protocol/engine-options.ts';
 import type { ChatMessage, ChatTemplateOptions } from '../request/chat-message.ts';
 import type { GenerationEvent } from '../request/generation-event.ts';
 import type { GenerationRequest, Prompt } from '../request/generation-request.ts';
-import type { ToolsRequest } from '../request/tools.ts';
 import { ChoiceAssembler } from '../text/choice-assembler.ts';
 import { Detokenizer, detokenize } from '../text/detokenizer.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
@@ -97,11 +96,16 @@ export class LinkedEngine implements Engine {
     return this.#parts.prompts.renderChat(messages, options);
   }
 
-  async encodePrompt(
-    prompt: Prompt,
-    { tools }: { readonly tools?: ToolsRequest } = {},
-  ): Promise<readonly number[]> {
-    return Array.from(await this.#preparer.encodePrompt(prompt, tools));
+  async encodePrompt(prompt: Prompt, options: EncodePromptOptions = {}): Promise<readonly number[]> {
+    const ids = await this.#preparer.encodePrompt(prompt, options);
+    const { maxTokenCount = ids.length } = options;
+    if (ids.length > maxTokenCount)
+      throw new EngineError(
+        'invalid_request',
+        `The prompt has ${ids.length} tokens; an answer has at most ${maxTokenCount}.`,
+        { parameter: 'prompt' },
+      );
+    return Array.from(ids);
   }
 
   async encode(text: string, options?: { readonly addSpecialTokens?: boolean }): Promise<readonly number[]> {

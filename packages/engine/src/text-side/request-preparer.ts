@@ -1,10 +1,9 @@
 // Prepares a request before it is submitted: validates it, encodes its prompt and bad words, and settles its token limit.
 // Wrong requests are refused here. Caller: `linked-engine.ts`.
 
-import type { EngineInfo } from '../engine.ts';
+import type { EncodePromptOptions, EngineInfo } from '../engine.ts';
 import type { GenerationRequest, Prompt } from '../request/generation-request.ts';
 import type { TokenRules } from '../request/token-rules.ts';
-import type { ToolsRequest } from '../request/tools.ts';
 import {
   type RequestLimits,
   settleMaxTokens,
@@ -65,7 +64,10 @@ export class RequestPreparer {
     const badTokenSequences = await this.#tokenizeBadWords(request, valid);
     const keep = request.truncatePromptTokens;
     const { prompt, tools } = readTools(request, valid.tools, this.#toolSurroundings);
-    const encoded = await prompts.encodePrompt(prompt, signal, { mayOverflow: keep !== undefined });
+    const encoded = await prompts.encodePrompt(prompt, signal, {
+      mayOverflow: keep !== undefined,
+      share: request.share,
+    });
     const promptTokenIds = truncatePrompt(encoded, { keep, maxTokens: valid.maxTokens, contextLength });
     const maxTokens = settleMaxTokens(valid, promptTokenIds.length, contextLength, defaultMaxTokens);
     throwIfAborted(signal);
@@ -76,10 +78,13 @@ export class RequestPreparer {
   }
 
   /** Token ids of a prompt, of any length. Throws: `invalid_request`, `template_failed`. */
-  async encodePrompt(asked: Prompt, tools: ToolsRequest | undefined): Promise<Int32Array> {
+  async encodePrompt(
+    asked: Prompt,
+    { tools, signal, share }: Pick<EncodePromptOptions, 'tools' | 'signal' | 'share'>,
+  ): Promise<Int32Array> {
     const valid = validateTools({ prompt: asked, ...(tools !== undefined && { tools }) });
     const { prompt } = readTools({ prompt: asked }, valid, this.#toolSurroundings);
-    return this.#parts.prompts.encodePrompt(prompt, undefined, { mayOverflow: true });
+    return this.#parts.prompts.encodePrompt(prompt, signal, { mayOverflow: true, share });
   }
 
   /** A beam search ignores them, but wrong values are refused all the same. */

@@ -10,7 +10,7 @@ export function toSubmitMessage(
   { valid, promptTokenIds, rules }: PreparedRequest,
   constraint: SubmittedConstraint | undefined,
 ): SubmitMessage {
-  const { sampling, choiceCount, logprobs, promptLogprobs, priority, cachePartition } = valid;
+  const { sampling, choiceCount, logprobs, promptLogprobs, priority, share, cachePartition } = valid;
   return {
     kind: 'submit',
     requestId,
@@ -22,6 +22,7 @@ export function toSubmitMessage(
     promptLogprobs,
     constraint,
     priority,
+    share,
     cachePartition,
   };
 }

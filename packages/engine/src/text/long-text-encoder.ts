@@ -25,6 +25,7 @@ const START_LIMIT_MS = 60_000;
 /** A safety net that no text should reach, because V8 may end the whole process there; `LONGEST_TEXT_LENGTH` is the bound. */
 const MEMORY_LIMIT_MB = 4096;
 const QUEUE_LIMIT = 256;
+const QUEUE_LIMIT_PER_SHARE = 64;
 
 export class LongTextEncoder {
   readonly #common: TextWorker<EncodeTask, Int32Array>;
@@ -39,6 +40,7 @@ export class LongTextEncoder {
       startLimitMs: START_LIMIT_MS,
       memoryLimitMb: MEMORY_LIMIT_MB,
       queueLimit: QUEUE_LIMIT,
+      queueLimitPerShare: QUEUE_LIMIT_PER_SHARE,
       toLimitError: limit =>
         refused(
           limit === 'timeout'
@@ -51,13 +53,18 @@ export class LongTextEncoder {
   }
 
   /** Throws: `invalid_request` for a text that is too long or takes too long; `overloaded`, `aborted`, `engine_closed`. */
-  async encode(text: string, addSpecialTokens: boolean, signal?: AbortSignal): Promise<Int32Array> {
+  async encode(
+    text: string,
+    addSpecialTokens: boolean,
+    signal?: AbortSignal,
+    share?: string,
+  ): Promise<Int32Array> {
     if (text.length > LONGEST_TEXT_LENGTH)
       throw refused(
         `A text to encode has at most ${LONGEST_TEXT_LENGTH} characters; this one has ${text.length}.`,
       );
     const worker = text.length > COMMON_TEXT_LENGTH ? this.#veryLong : this.#common;
-    return worker.run({ text, addSpecialTokens }, signal);
+    return worker.run({ text, addSpecialTokens }, signal, share);
   }
 
   async close(): Promise<void> {

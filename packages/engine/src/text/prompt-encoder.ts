@@ -36,6 +36,8 @@ const WORKER_START_LIMIT_MS = 60_000;
  */
 const TEMPLATE_MEMORY_MB = 1024;
 const WORKER_QUEUE_LIMIT = 256;
+/** Shares take turns, so this also bounds how long one waits for itself. */
+const QUEUE_LIMIT_PER_SHARE = 64;
 
 export class PromptEncoder {
   readonly #options: PromptEncoderOptions;
@@ -53,6 +55,7 @@ export class PromptEncoder {
       startLimitMs: WORKER_START_LIMIT_MS,
       memoryLimitMb: TEMPLATE_MEMORY_MB,
       queueLimit: WORKER_QUEUE_LIMIT,
+      queueLimitPerShare: QUEUE_LIMIT_PER_SHARE,
       toLimitError: limit =>
         new EngineError(
           'template_failed',
@@ -76,16 +79,19 @@ export class PromptEncoder {
   async encodePrompt(
     prompt: Prompt,
     signal?: AbortSignal,
-    { mayOverflow = false }: { readonly mayOverflow?: boolean } = {},
+    {
+      mayOverflow = false,
+      share,
+    }: { readonly mayOverflow?: boolean; readonly share?: string | undefined } = {},
   ): Promise<Int32Array> {
     const encode = (text: string, addSpecialTokens: boolean) =>
       mayOverflow
-        ? this.encode(text, addSpecialTokens, signal)
-        : this.#encodeFitting(text, addSpecialTokens, signal);
+        ? this.encode(text, addSpecialTokens, signal, share)
+        : this.#encodeFitting(text, addSpecialTokens, signal, share);
     if (typeof prompt === 'string') return encode(prompt, true);
     if (prompt.tokenIds !== undefined) return Int32Array.from(prompt.tokenIds);
     if (prompt.text !== undefined) return encode(prompt.text, prompt.addSpecialTokens ?? true);
-    const text = await this.renderChat(prompt.messages, prompt.template, signal);
+    const text = await this.renderChat(prompt.messages, prompt.template, signal, share);
     // The template writes the special tokens itself, unless the caller wants more of them.
     const addsSpecialTokens = prompt.template?.addSpecialTokens ?? false;
     const ids = await encode(text, addsSpecialTokens);
@@ -96,23 +102,29 @@ export class PromptEncoder {
     messages: readonly ChatMessage[],
     options?: ChatTemplateOptions,
     signal?: AbortSignal,
+    share?: string,
   ): Promise<string> {
     const call = this.#options.templates.prepare(messages, options);
-    const text = await this.#render(call, signal);
+    const text = await this.#render(call, signal, share);
     return call.openText === undefined ? text : cutAtMark(text, call.openText);
   }
 
-  async encode(text: string, addSpecialTokens: boolean, signal?: AbortSignal): Promise<Int32Array> {
+  async encode(
+    text: string,
+    addSpecialTokens: boolean,
+    signal?: AbortSignal,
+    share?: string,
+  ): Promise<Int32Array> {
     if (text.length <= INLINE_TEXT_LENGTH) {
       return Int32Array.from(this.#options.tokenizer.encode(text, { addSpecialTokens }));
     }
-    return this.#longTexts.encode(text, addSpecialTokens, signal);
+    return this.#longTexts.encode(text, addSpecialTokens, signal, share);
   }
 
-  async #render(call: TemplateCall, signal?: AbortSignal): Promise<string> {
+  async #render(call: TemplateCall, signal?: AbortSignal, share?: string): Promise<string> {
     if (!call.isForeign && isShort(call)) return renderTemplate(call.source, call.variables, new Date());
     const worker = call.isForeign ? this.#foreignTemplateWorker : this.#templateWorker;
-    return worker.run({ source: call.source, variables: call.variables }, signal);
+    return worker.run({ source: call.source, variables: call.variables }, signal, share);
   }
 
   async close(): Promise<void> {
@@ -121,12 +133,17 @@ export class PromptEncoder {
   }
 
   /** Refuses a text that cannot fit the context before spending time on it. */
-  #encodeFitting(text: string, addSpecialTokens: boolean, signal?: AbortSignal): Promise<Int32Array> {
+  #encodeFitting(
+    text: string,
+    addSpecialTokens: boolean,
+    signal: AbortSignal | undefined,
+    share: string | undefined,
+  ): Promise<Int32Array> {
     const { longestTokenSpan, contextLength } = this.#options;
     const leastTokenCount = Math.ceil(Buffer.byteLength(text) / longestTokenSpan);
     if (leastTokenCount > contextLength)
       throw promptTooLong({ contextLength, promptLength: leastTokenCount, isLeast: true });
-    return this.encode(text, addSpecialTokens, signal);
+    return this.encode(text, addSpecialTokens, signal, share);
   }
 }
 

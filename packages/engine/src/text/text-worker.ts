@@ -21,9 +21,9 @@ export class TextWorker<Input, Result> {
   }
 
   /** Throws: `overloaded`, `aborted`, `engine_closed`, `engine_failed`, the limit's error, and the task's own. */
-  async run(input: Input, signal?: AbortSignal): Promise<Result> {
+  async run(input: Input, signal?: AbortSignal, share?: string): Promise<Result> {
     try {
-      return await this.#worker.run(input, signal);
+      return await this.#worker.run(input, signal, share);
     } catch (error) {
       throw error instanceof WorkerError ? this.#toEngineError(error) : error;
     }

@@ -5,7 +5,14 @@ import type { Config } from '../../config/config.ts';
 import type { Database } from '../../db/database.ts';
 import { DatabaseError } from '../../db/database-errors.ts';
 import { openDatabase } from '../../db/open-database.ts';
-import { addKey, listKeys, removeKey, TEAM_PATTERN } from '../../stores/key-registry.ts';
+import {
+  addKey,
+  type KeyDescription,
+  type KeyLimits,
+  listKeys,
+  removeKey,
+  TEAM_PATTERN,
+} from '../../stores/key-registry.ts';
 import type { Terminal } from '../terminal.ts';
 import { UserError } from '../user-error.ts';
 
@@ -15,7 +22,7 @@ const MAX_NAME_LENGTH = 200;
 /** Writes only the new key to standard output, and its description to standard error. Throws: `UserError`. */
 export async function createKey(
   config: Config,
-  { name, team }: { readonly name: string; readonly team: string | null },
+  { name, team, limits }: KeyDescription,
   terminal: Terminal,
 ): Promise<void> {
   if (team !== null && !TEAM_PATTERN.test(team))
@@ -25,7 +32,11 @@ export async function createKey(
   if (name.length > MAX_NAME_LENGTH || /\p{Cc}/u.test(name))
     throw new UserError(`A name has at most ${MAX_NAME_LENGTH} characters and no control characters.`);
   await withKeys(config, async database => {
-    const { id, key } = await addKey(database, { name, team }, Date.now());
+    const { id, key } = await addKey(
+      database,
+      { name, team, ...(limits !== undefined && { limits }) },
+      Date.now(),
+    );
     const reach = team === null ? 'the data of all teams' : `the data of the team ${team}`;
     terminal.err(
       `Key ${id} has access to ${reach}. It is shown only now; its hash is stored in ${placeOf(config)}.\n`,
@@ -39,8 +50,10 @@ export async function showKeys(config: Config, terminal: Terminal): Promise<void
   await withKeys(config, async database => {
     const keys = await listKeys(database);
     if (keys.length === 0) terminal.err(`There are no keys in ${placeOf(config)}.\n`);
-    for (const { id, team, createdAt, name } of keys)
-      terminal.out(`${id}  ${team ?? '(no team)'}  ${createdAt}  ${name}\n`);
+    for (const { id, team, createdAt, name, limits } of keys)
+      terminal.out(
+        `${[id, team ?? '(no team)', createdAt, name, describeLimits(limits)].filter(Boolean).join('  ')}\n`,
+      );
   });
 }
 
@@ -51,6 +64,18 @@ export async function deleteKey(config: Config, id: string, terminal: Terminal):
       throw new UserError(`There is no key ${id}. \`ortler keys list\` shows them.`);
     terminal.err(`Removed key ${id}.\n`);
   });
+}
+
+/** `60 requests/min, 10000 tokens/min, 4 at once`; empty without limits of its own. */
+function describeLimits({ requestsPerMinute, tokensPerMinute, concurrency }: KeyLimits = {}): string {
+  const parts = [
+    [requestsPerMinute, 'requests/min'],
+    [tokensPerMinute, 'tokens/min'],
+    [concurrency, 'at once'],
+  ] as const;
+  return parts
+    .flatMap(([limit, unit]) => (limit === undefined ? [] : [`${limit === 0 ? 'unlimited' : limit} ${unit}`]))
+    .join(', ');
 }
 
 // Messages name the database, because a server rejects keys that are stored in another one.

@@ -3,6 +3,7 @@
 import type { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
 import { onClosedPipe, processTerminal } from '../terminal.ts';
+import { UserError } from '../user-error.ts';
 
 export interface KeyCommandParts {
   /** Adds the settings of the database. */
@@ -15,6 +16,7 @@ type Flags = Readonly<Record<string, string | undefined>>;
 const EXAMPLES = `
 Examples:
   ortler keys create --team acme --name trainer
+  ortler keys create --team acme --requests-per-minute 60 --tokens-per-minute 100000 --concurrency 8
   ortler keys list
 `;
 
@@ -30,11 +32,20 @@ export function registerKeyCommands(program: Command, { addSettings, configFrom 
       .command('create')
       .description('Create an API key and write it to standard output. It cannot be shown again.')
       .option('--name <text>', 'a note for `ortler keys list`, such as who uses the key', '')
-      .option('--team <name>', 'limits the key to the data of this team; default: the data of all teams'),
+      .option('--team <name>', 'limits the key to the data of this team; default: the data of all teams')
+      .option('--requests-per-minute <number>', 'rate limit of the key; 0: none; default: the setting')
+      .option('--tokens-per-minute <number>', 'rate limit of the key; 0: none; default: the setting')
+      .option('--concurrency <number>', 'most open requests of the key; 0: no limit; default: the setting'),
   ).action(async (flags: Flags) => {
     onClosedPipe(() => process.exit());
     const { createKey } = await import('./keys.ts');
-    await createKey(configFrom(flags), { name: flags.name ?? '', team: flags.team ?? null }, processTerminal);
+    const { requestsPerMinute, tokensPerMinute, concurrency, name = '', team = null, ...settings } = flags;
+    const limits = {
+      requestsPerMinute: toLimit('--requests-per-minute', requestsPerMinute),
+      tokensPerMinute: toLimit('--tokens-per-minute', tokensPerMinute),
+      concurrency: toLimit('--concurrency', concurrency),
+    };
+    await createKey(configFrom({ ...settings, name, team }), { name, team, limits }, processTerminal);
   });
 
   addSettings(
@@ -55,4 +66,13 @@ export function registerKeyCommands(program: Command, { addSettings, configFrom 
     const { deleteKey } = await import('./keys.ts');
     await deleteKey(configFrom(flags), id, processTerminal);
   });
+}
+
+/** Throws: `UserError`. */
+function toLimit(flag: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const limit = Number(text);
+  if (text.trim() === '' || !Number.isInteger(limit) || limit < 0 || limit > 1_000_000_000)
+    throw new UserError(`${flag} must be a whole number from 0 to 1000000000; got "${text}".`);
+  return limit;
 }

@@ -7,6 +7,7 @@ import { trainingMigration } from './0003-training.ts';
 import { teamsMigration } from './0004-teams.ts';
 import { annotationsMigration } from './0005-annotations.ts';
 import { responsesMigration } from './0006-responses.ts';
+import { keyLimitsMigration } from './0007-key-limits.ts';
 
 export const MIGRATIONS: Readonly<Record<string, DatabaseMigration>> = {
   '0001-api-keys': apiKeysMigration,
@@ -15,4 +16,5 @@ export const MIGRATIONS: Readonly<Record<string, DatabaseMigration>> = {
   '0004-teams': teamsMigration,
   '0005-annotations': annotationsMigration,
   '0006-responses': responsesMigration,
+  '0007-key-limits': keyLimitsMigration,
 };

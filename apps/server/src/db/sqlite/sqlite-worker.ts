@@ -30,7 +30,7 @@ class TimeLimitError extends Error {}
 class AbortedError extends Error {}
 class ResultLimitError extends Error {}
 
-const { file, readTimeLimitMs, abortedId } = workerData as SqliteThreadOptions;
+const { file, readTimeLimitMs, abortedId, survivesKillOnly = false } = workerData as SqliteThreadOptions;
 const report = (message: ThreadReport, transferred: ArrayBuffer[] = []): void =>
   parentPort!.postMessage(message, transferred);
 let deadlineMs = Number.POSITIVE_INFINITY;
@@ -54,7 +54,7 @@ function open(): DatabaseSync {
     } else {
       database.exec('PRAGMA journal_mode = WAL');
       // Every commit is on disk before it is acknowledged, so it survives a power failure.
-      database.exec('PRAGMA synchronous = FULL');
+      database.exec(`PRAGMA synchronous = ${survivesKillOnly ? 'NORMAL' : 'FULL'}`);
       database.exec('PRAGMA foreign_keys = ON');
     }
     return database;

@@ -8,6 +8,8 @@ export interface SqliteThreadOptions {
   readonly file: string;
   /** Present: the connection only reads, and a statement is stopped after this time. Unit: milliseconds. */
   readonly readTimeLimitMs?: number;
+  /** Commits survive a kill of the process, but the last ones not a power failure: they cost no wait for the disk. */
+  readonly survivesKillOnly?: boolean;
   /** Holds the id of the statement that its caller has abandoned. Only readers look at it. */
   readonly abortedId?: Int32Array<SharedArrayBuffer>;
 }

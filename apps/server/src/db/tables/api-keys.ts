@@ -10,4 +10,8 @@ export interface ApiKeysTable {
   readonly team: string | null;
   /** ISO 8601, UTC. */
   readonly created_at: string;
+  /** Rate limits of this key. Null: those of the configuration; 0: none. */
+  readonly requests_per_minute: number | null;
+  readonly tokens_per_minute: number | null;
+  readonly concurrency: number | null;
 }

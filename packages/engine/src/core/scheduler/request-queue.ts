@@ -10,7 +10,14 @@ export class RequestQueue {
     return this.#items.length;
   }
 
-  /** Mutates: puts the sequence into its place. New ones go to the end, which moves no other. */
+  /** Waiting sequences of one share. The queue is bounded, so counting is short. */
+  countOf(share: string): number {
+    let count = 0;
+    for (const { group } of this.#items) if ((group.submitted.share ?? '') === share) count++;
+    return count;
+  }
+
+  /** Mutates: puts the sequence into its place. New ones of one share go to the end, which moves no other. */
   push(sequence: Sequence): void {
     this.#items.splice(findPlace(this.#items, sequence), 0, sequence);
   }

@@ -3,9 +3,11 @@
 // only writer of sequences: it admits, preempts, releases and pauses them.
 
 import { assertInvariant } from '../../errors.ts';
+import type { SubmitMessage } from '../../protocol/messages.ts';
 import type { Admission, KvCacheManager } from '../kv-cache/kv-cache-manager.ts';
 import type { Sequence } from '../sequence.ts';
 import type { Draft, Drafter } from '../speculative-decoding/drafter.ts';
+import { FairShare } from './fair-share.ts';
 import { RequestQueue } from './request-queue.ts';
 import { compareService, findPlace } from './service-order.ts';
 import { planRow, type RowShare, type StepPlan, wantsPromptLogits } from './step-plan.ts';
@@ -15,6 +17,7 @@ export class Scheduler {
   readonly #cache: KvCacheManager;
   readonly #budget: TokenBudget;
   readonly #queue = new RequestQueue();
+  readonly #fairShare = new FairShare();
   /** Sequences with a place in the cache (a slot), in service order. */
   readonly #running: Sequence[] = [];
   /** Paused sequences without a slot, which do not wait for one. */
@@ -44,6 +47,11 @@ export class Scheduler {
     return this.#queue.length;
   }
 
+  /** Sequences of one share that wait for a slot. */
+  countQueuedOf(share: string): number {
+    return this.#queue.countOf(share);
+  }
+
   /** Slots that waiting sequences can have: free ones, and those of paused sequences, which are preempted for them. */
   get availableSlotCount(): number {
     let count = this.#cache.freeCount;
@@ -59,6 +67,15 @@ export class Scheduler {
   /** Whether `schedule` would find something to compute. */
   get hasWork(): boolean {
     return this.#queue.length > 0 || this.#running.some(sequence => !sequence.isPaused);
+  }
+
+  /** The turn of a request that arrives now; one that continues another was admitted already. */
+  turnOf({ share = '', continues, promptTokenIds, maxTokens, choiceCount }: SubmitMessage): number {
+    if (continues !== undefined) return this.#fairShare.virtualTime;
+    return this.#fairShare.start(share, {
+      promptTokenCount: promptTokenIds.length,
+      maxOutputTokenCount: maxTokens * choiceCount,
+    });
   }
 
   /** Mutates: the sequence is open and waits in its place. */
@@ -208,6 +225,7 @@ export class Scheduler {
     const { group, promptLength } = sequence;
     sequence.enterCache(admission.place, admission.cachedLength);
     group.cachedTokenCount ??= Math.min(admission.cachedLength, promptLength);
+    this.#fairShare.admit(group.virtualStart);
     this.#queue.remove(sequence);
     this.#running.splice(findPlace(this.#running, sequence), 0, sequence);
     return true;

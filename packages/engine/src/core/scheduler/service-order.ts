@@ -1,5 +1,5 @@
-// Service order: lower priority values first, then earlier requests, then lower choices. All priorities are 0 with the policy
-// `fcfs`, so one order serves both policies.
+// Service order: lower priority values first, then the turns of shares, then earlier requests, then lower choices. All
+// priorities are 0 with the policy `fcfs`, and the turns of one share are those of arrival, so one order serves all policies.
 
 import type { Sequence } from '../sequence.ts';
 
@@ -7,6 +7,7 @@ import type { Sequence } from '../sequence.ts';
 export function compareService(a: Sequence, b: Sequence): number {
   return (
     a.priority - b.priority ||
+    a.group.virtualStart - b.group.virtualStart ||
     a.group.arrival - b.group.arrival ||
     // Requests that continue the same one arrived together.
     a.group.requestId - b.group.requestId ||

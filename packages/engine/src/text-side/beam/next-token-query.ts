@@ -51,7 +51,7 @@ export function toQueryMessage(
   { requestId, continues }: { readonly requestId: number; readonly continues: number | undefined },
   tokenIds: Int32Array,
   topCount: number,
-  { priority, cachePartition }: Pick<ValidRequest, 'priority' | 'cachePartition'>,
+  { priority, share, cachePartition }: Pick<ValidRequest, 'priority' | 'share' | 'cachePartition'>,
 ): SubmitMessage {
   return {
     kind: 'submit',
@@ -67,6 +67,7 @@ export function toQueryMessage(
     minTokensBannedIds: [],
     logprobs: { topCount },
     priority,
+    share,
     cachePartition,
   };
 }

@@ -1,0 +1,130 @@
+// The usage store: on PostgreSQL in the main database, on SQLite in a file of its own beside it.
+
+import { join } from 'node:path';
+import type { UsageGroup, UsageQuery, UsageStore, UsageSum } from '@ortler/api';
+import { type Kysely, sql } from 'kysely';
+import type { Database, DatabaseKind } from '../../db/database.ts';
+import { openUsageFile } from '../../db/sqlite/open-usage-file.ts';
+import type { UsageTable, UsageTables } from '../../db/tables/usage.ts';
+import { createUsageTable } from './usage-table.ts';
+import { UsageWriter } from './usage-writer.ts';
+
+export const USAGE_FILE = 'usage.db';
+
+export interface OpenUsageStore extends UsageStore {
+  /** Writes what is left, then closes the file. */
+  close(): Promise<void>;
+}
+
+/** Column of each group. */
+const COLUMNS = {
+  api_key_id: 'key_id',
+  team: 'team',
+  project_id: 'project',
+  model: 'model',
+} as const satisfies Record<UsageGroup, keyof UsageTable>;
+
+/** Rows of one insert: nine columns each, and SQLite accepts 32,766 parameters. */
+const ROWS_PER_STATEMENT = 1_000;
+
+/** Opens the store. @param dataDir Folder of the file on SQLite. */
+export async function openUsageStore(database: Database, dataDir: string): Promise<OpenUsageStore> {
+  const { kind } = database;
+  if (kind === 'postgres') {
+    await database.exclusively('usage-table', trx => createUsageTable(trx, kind));
+    return createStore(database.db as unknown as Kysely<UsageTables>, kind, async () => undefined);
+  }
+  const db = await openUsageFile(join(dataDir, USAGE_FILE));
+  try {
+    await createUsageTable(db, kind);
+  } catch (error) {
+    await db.destroy();
+    throw error;
+  }
+  return createStore(db, kind, () => db.destroy());
+}
+
+function createStore(
+  db: Kysely<UsageTables>,
+  kind: DatabaseKind,
+  closeDb: () => Promise<void>,
+): OpenUsageStore {
+  const writer = new UsageWriter(rows => addRows(db, rows));
+  return {
+    record: usage => writer.record(usage),
+    list: query => list(db, kind, query),
+    async close() {
+      await writer.close();
+      await closeDb();
+    },
+  };
+}
+
+async function addRows(db: Kysely<UsageTables>, rows: readonly UsageTable[]): Promise<void> {
+  // In one order, so that servers on one database cannot block each other for ever.
+  const sorted = rows.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  await db.transaction().execute(async trx => {
+    for (let start = 0; start < sorted.length; start += ROWS_PER_STATEMENT)
+      await trx
+        .insertInto('usage')
+        .values(sorted.slice(start, start + ROWS_PER_STATEMENT))
+        .onConflict(conflict =>
+          conflict.columns(['day', 'key_id', 'team', 'project', 'model']).doUpdateSet({
+            request_count: sql`usage.request_count + excluded.request_count`,
+            input_token_count: sql`usage.input_token_count + excluded.input_token_count`,
+            cached_token_count: sql`usage.cached_token_count + excluded.cached_token_count`,
+            output_token_count: sql`usage.output_token_count + excluded.output_token_count`,
+          }),
+        )
+        .execute();
+  });
+}
+
+function keyOf({ day, key_id, team, project, model }: UsageTable): string {
+  return JSON.stringify([day, key_id, team, project, model]);
+}
+
+async function list(
+  db: Kysely<UsageTables>,
+  kind: DatabaseKind,
+  { firstDay, lastDay, groups, keyIds, teams, projects, models }: UsageQuery,
+): Promise<readonly UsageSum[]> {
+  const columns = groups.map(group => COLUMNS[group]);
+  // PostgreSQL gives sums of bigint as numeric.
+  const sum = (column: keyof UsageTable) =>
+    kind === 'postgres' ? sql<number>`sum(${sql.ref(column)})::bigint` : sql<number>`sum(${sql.ref(column)})`;
+  const filters = [
+    ['key_id', keyIds],
+    ['team', teams],
+    ['project', projects],
+    ['model', models],
+  ] as const;
+  let query = db
+    .selectFrom('usage')
+    .select('day')
+    .select(columns)
+    .select([
+      sum('request_count').as('requestCount'),
+      sum('input_token_count').as('inputTokenCount'),
+      sum('cached_token_count').as('cachedTokenCount'),
+      sum('output_token_count').as('outputTokenCount'),
+    ])
+    .where('day', '>=', firstDay)
+    .where('day', '<=', lastDay)
+    .groupBy(['day', ...columns])
+    .orderBy('day');
+  for (const column of columns) query = query.orderBy(column);
+  for (const [column, values] of filters) if (values.length > 0) query = query.where(column, 'in', values);
+  const rows = await query.execute();
+  return rows.map(row => ({
+    day: row.day,
+    keyId: row.key_id ?? null,
+    team: row.team || null,
+    project: row.project || null,
+    model: row.model ?? null,
+    requestCount: Number(row.requestCount),
+    inputTokenCount: Number(row.inputTokenCount),
+    cachedTokenCount: Number(row.cachedTokenCount),
+    outputTokenCount: Number(row.outputTokenCount),
+  }));
+}

@@ -1,0 +1,26 @@
+// Creates the `usage` table. Not a migration of the main database: on SQLite it is in a file of its own, because every answer
+// waits for a write to it, and a long write to the main database would delay them all.
+
+import type { Kysely } from 'kysely';
+import { columnTypes } from '../../db/column-types.ts';
+import type { DatabaseKind } from '../../db/database.ts';
+import type { UsageTables } from '../../db/tables/usage.ts';
+
+const COUNTS = ['request_count', 'input_token_count', 'cached_token_count', 'output_token_count'] as const;
+const KEYS = ['day', 'key_id', 'team', 'project', 'model'] as const;
+
+/** Creates the table if it does not exist. */
+export async function createUsageTable<Tables extends UsageTables>(
+  db: Kysely<Tables>,
+  kind: DatabaseKind,
+): Promise<void> {
+  const { text, integer, tableEnd } = columnTypes(kind);
+  let table = db.schema.createTable('usage').ifNotExists();
+  for (const name of KEYS) table = table.addColumn(name, text, column => column.notNull()) as typeof table;
+  for (const name of COUNTS)
+    table = table.addColumn(name, integer, column => column.notNull()) as typeof table;
+  await table
+    .addPrimaryKeyConstraint('usage_key', [...KEYS] as never)
+    .modifyEnd(tableEnd)
+    .execute();
+}

@@ -1,0 +1,56 @@
+import type { UsageRecord } from '@ortler/api';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { UsageTable } from '../../db/tables/usage.ts';
+import { UsageWriter } from './usage-writer.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const used: UsageRecord = {
+  atMs: 0,
+  keyId: 'k',
+  team: null,
+  project: null,
+  model: 'm',
+  requestCount: 1,
+  inputTokenCount: 2,
+  cachedTokenCount: 1,
+  outputTokenCount: 3,
+};
+
+it('writes what is recorded during a write as one batch', async () => {
+  const batches: (readonly UsageTable[])[] = [];
+  const writer = new UsageWriter(async rows => void batches.push(rows));
+  await Promise.all([1, 2, 3, 4].map(() => writer.record(used)));
+  expect(batches.map(([row]) => row!.request_count)).toEqual([1, 3]);
+});
+
+it('lets answers go on while the database is down, and stores their usage when it is back', async () => {
+  let isDown = true;
+  const stored: UsageTable[] = [];
+  const writer = new UsageWriter(async rows => {
+    if (isDown) throw new Error('down');
+    stored.push(...rows);
+  });
+  await writer.record(used);
+  await writer.record(used);
+  expect(stored).toEqual([]);
+  isDown = false;
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(stored).toMatchObject([{ request_count: 2, input_token_count: 4 }]);
+  await writer.close();
+  expect(stored).toHaveLength(1);
+});
+
+it('writes what is left when it is closed', async () => {
+  let isDown = true;
+  const stored: UsageTable[] = [];
+  const writer = new UsageWriter(async rows => {
+    if (isDown) throw new Error('down');
+    stored.push(...rows);
+  });
+  await writer.record(used);
+  isDown = false;
+  await writer.close();
+  expect(stored).toMatchObject([{ request_count: 1 }]);
+});
