@@ -15,7 +15,13 @@ export type TagNode =
   | { readonly kind: 'regex'; readonly pattern: string; readonly place: string }
   | { readonly kind: 'grammar'; readonly text: string; readonly place: string }
   /** `isValue`: the value of an argument, which the repetition guard keeps from loops. Default: false. */
-  | { readonly kind: 'any-text'; readonly place: string; readonly isValue?: boolean }
+  | {
+      readonly kind: 'any-text';
+      readonly place: string;
+      readonly isValue?: boolean;
+      /** Unit: characters. Only before a text. Default: any length. */
+      readonly length?: { readonly least: number; readonly most: number | null };
+    }
   /** The rest of the answer, which does not begin with any of these texts. */
   | { readonly kind: 'other-text'; readonly beginnings: readonly string[] }
   | { readonly kind: 'sequence'; readonly items: readonly TagNode[] }

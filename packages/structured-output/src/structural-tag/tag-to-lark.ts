@@ -91,7 +91,9 @@ class TagWriter {
       const item = items[i]!;
       const next = items[i + 1];
       if (item.kind === 'any-text' && next?.kind === 'text') {
-        parts.push(this.#textUntil([next.text]));
+        parts.push(
+          item.length === undefined ? this.#textUntil([next.text]) : this.#boundedText(item, next.text),
+        );
         i++;
       } else parts.push(this.#toExpression(item, next === undefined ? until : ['']));
     }
@@ -138,6 +140,19 @@ class TagWriter {
     if (special.length < ends.length || special.some(end => typeof this.#split(end)[0] === 'string'))
       refuse('', 'An end of free text must be text only, or begin with a special token');
     return `${this.#define(ANY_TEXT)} (${ends.map(end => this.#literal(end)).join(' | ')})`;
+  }
+
+  /** Text of bounded length with the first `end` behind it. */
+  #boundedText({ length, place }: Extract<TagNode, { kind: 'any-text' }>, end: string): string {
+    const { least, most } = length!;
+    const text = larkRegex(this.#leaves.toRegex(`(?s:.{${least},${most ?? ''}})`, place));
+    // Text never matches a special token, so nothing but the end has one.
+    if (this.#split(end).some(part => typeof part !== 'string'))
+      return `${this.#define(text)} ${this.#literal(end)}`;
+    const name = `BOUNDED${this.#lines.length}`;
+    const literal = larkLiteral(end);
+    this.#lines.push(`${name}: (${text} ${literal}) & ~(${ANY_TEXT} ${literal} /(?s:.+)/)`);
+    return name;
   }
 
   #triggered({ triggers, tags, needsOne, stopsAfterFirst }: Extract<TagNode, { kind: 'triggered' }>): string {

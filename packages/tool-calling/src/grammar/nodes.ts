@@ -43,7 +43,10 @@ export const separatedCalls = (call: TagNode, separator: string): TagNode => ({
 export const anyText = (place: string): TagNode => ({ kind: 'any-text', place });
 
 /** Text of an argument, up to the mark behind it. */
-export const textValue = (place: string): TagNode => ({ kind: 'any-text', place, isValue: true });
+export const textValue = (
+  place: string,
+  length?: { readonly least: number; readonly most: number | null },
+): TagNode => ({ kind: 'any-text', place, isValue: true, ...(length !== undefined && { length }) });
 
 export const regex = (pattern: string, place: string): TagNode => ({ kind: 'regex', pattern, place });
 

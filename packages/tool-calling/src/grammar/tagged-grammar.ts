@@ -63,5 +63,5 @@ function stringGrammar(
   checkKeywords(part, schema, ['type', 'minLength', 'maxLength']);
   const { minLength, maxLength } = schema;
   if (minLength === undefined && maxLength === undefined) return textValue(part.place);
-  return regex(`[^\\0]{${minLength ?? 0},${maxLength ?? ''}}`, part.place);
+  return textValue(part.place, { least: minLength ?? 0, most: maxLength ?? null });
 }
