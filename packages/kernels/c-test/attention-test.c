@@ -59,7 +59,7 @@ static Attention random_attention(Random *random, int tokens) {
   a.capacity = (int)round_up((size_t)tokens, GROUP) + GROUP * random_int(random, 0, 1);
   a.scale = 1.0f / sqrtf((float)a.head_size) * (float)random_int(random, 1, 4);
   a.softcap = chance(random, 30) ? 3.0f : 0;
-  a.window = chance(random, 40) ? random_int(random, 1, tokens > PIECE && chance(random, 60) ? 40 : tokens) : 0;
+  a.window = chance(random, tokens > PIECE ? 80 : 40) ? random_int(random, 1, tokens > PIECE && chance(random, 60) ? 40 : tokens) : 0;
   if (chance(random, 60)) {
     a.rotary = 2 * random_int(random, 0, a.head_size / 2);
     a.is_interleaved = chance(random, 50);
