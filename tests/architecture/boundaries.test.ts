@@ -13,6 +13,7 @@ const imports = readSourceImports();
 const PACKAGE_ARROWS: Readonly<Record<string, readonly string[]>> = {
   'packages/gguf': [],
   'packages/json': [],
+  'packages/upstream': [],
   'packages/worker': [],
   'packages/hub': [],
   'packages/jinja': [],

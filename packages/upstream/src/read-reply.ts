@@ -1,0 +1,73 @@
+// The body of an answer as text: JSON that was asked for, or what a server says of an error.
+
+import type { Exchange } from './exchange.ts';
+import { UpstreamError, type UpstreamErrorCode } from './upstream-error.ts';
+
+const MAX_JSON_BYTES = 256 * 1024 * 1024;
+const MAX_ERROR_BYTES = 64 * 1024;
+
+/** Throws: `UpstreamError` `invalid_reply` where the body is no JSON; errors of the body. */
+export async function readJsonText(host: string, reply: Exchange): Promise<string> {
+  const text = await readText(reply.body, MAX_JSON_BYTES);
+  try {
+    JSON.parse(text);
+  } catch (error) {
+    throw new UpstreamError('invalid_reply', `${host} answered with something that is not JSON.`, {
+      status: reply.status,
+      cause: error,
+    });
+  }
+  return text;
+}
+
+/** The error of an answer whose status is one. */
+export async function readErrorReply(
+  host: string,
+  { status, headers, body }: Exchange,
+): Promise<UpstreamError> {
+  // What arrived of the body is enough; the status is the error.
+  const text = await readText(body, MAX_ERROR_BYTES).catch(() => '');
+  return new UpstreamError(codeOf(status), `${host} answered ${status}${toReason(text)}`, {
+    status,
+    body: text,
+    retryAfterMs: toRetryAfterMs(headers['retry-after']),
+  });
+}
+
+function codeOf(status: number): UpstreamErrorCode {
+  if (status >= 500) return 'failed';
+  if (status === 429) return 'rate_limited';
+  // A redirect is not followed: it would take the key to another host.
+  return status >= 400 ? 'rejected' : 'invalid_reply';
+}
+
+/** The message of an error in OpenAI's shape, or nothing. */
+function toReason(text: string): string {
+  try {
+    const { error } = JSON.parse(text) as { readonly error?: { readonly message?: unknown } };
+    return typeof error?.message === 'string' ? `: ${error.message}` : '.';
+  } catch {
+    return '.';
+  }
+}
+
+/** Seconds or a date. Undefined: neither. Unit: milliseconds. */
+export function toRetryAfterMs(value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  if (/^\d{1,9}$/.test(value)) return Number(value) * 1_000;
+  const atMs = Date.parse(value);
+  return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - Date.now());
+}
+
+/** Bytes past the limit end the reading. Throws: `invalid_reply` for those, and errors of the body. */
+async function readText(body: AsyncIterable<Buffer>, maxBytes: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > maxBytes)
+      throw new UpstreamError('invalid_reply', `The answer has more than ${maxBytes} bytes.`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

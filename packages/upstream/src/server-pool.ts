@@ -1,0 +1,72 @@
+// Chooses the server of a request: by its prefix where it has one, so that the same conversation finds its cache, else the one
+// with the fewest open requests. Servers with an open circuit breaker are left out.
+
+import { CircuitBreaker, type CircuitBreakerOptions } from './circuit-breaker.ts';
+import { HashRing } from './hash-ring.ts';
+
+export interface Lease {
+  readonly url: URL;
+  /** Must be called once, when the request has ended. `left`: its caller gave up. */
+  end(outcome: 'succeeded' | 'failed' | 'left'): void;
+}
+
+export class ServerPool {
+  readonly #urls: readonly URL[];
+  readonly #ring: HashRing;
+  readonly #breakers: readonly CircuitBreaker[];
+  readonly #loads: number[];
+
+  constructor(urls: readonly URL[], breaker: CircuitBreakerOptions) {
+    this.#urls = urls;
+    this.#ring = new HashRing(urls.map(({ href }) => href));
+    this.#breakers = urls.map(() => new CircuitBreaker(breaker));
+    this.#loads = urls.map(() => 0);
+  }
+
+  get size(): number {
+    return this.#urls.length;
+  }
+
+  /** Open requests of each server, in the order of their addresses. */
+  get loads(): readonly number[] {
+    return [...this.#loads];
+  }
+
+  /** Time until some server may be tried; 0 when one may be asked now. Unit: milliseconds. */
+  get remainingMs(): number {
+    return Math.min(...this.#breakers.map(breaker => breaker.remainingMs));
+  }
+
+  /**
+   * Takes a server that is not in `tried`; if all are, any. Undefined: none may be asked now.
+   * @param key Requests with the same key prefer the same server. Null: the one with the fewest open requests.
+   */
+  take(key: string | null, tried: ReadonlySet<string>): Lease | undefined {
+    const isAsked = (index: number) => this.#breakers[index]!.isOpenForRequests;
+    const isFresh = (index: number) => isAsked(index) && !tried.has(this.#urls[index]!.href);
+    const isAllowed = this.#urls.some((_, index) => isFresh(index)) ? isFresh : isAsked;
+    const index =
+      key === null ? this.#leastLoaded(isAllowed) : this.#ring.choose(key, this.#loads, isAllowed);
+    return index === undefined ? undefined : this.#lease(index);
+  }
+
+  #leastLoaded(isAllowed: (index: number) => boolean): number | undefined {
+    const allowed = this.#loads.map((_, index) => index).filter(isAllowed);
+    return allowed.sort((a, b) => this.#loads[a]! - this.#loads[b]!)[0];
+  }
+
+  #lease(index: number): Lease {
+    const breaker = this.#breakers[index]!;
+    breaker.begin();
+    this.#loads[index]!++;
+    return {
+      url: this.#urls[index]!,
+      end: outcome => {
+        this.#loads[index]!--;
+        if (outcome === 'succeeded') breaker.succeed();
+        else if (outcome === 'failed') breaker.fail();
+        else breaker.forget();
+      },
+    };
+  }
+}

@@ -1,0 +1,230 @@
+// The client against a server with faults, over real connections.
+
+import { createServer } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createUpstream, type Upstream, UpstreamError, type UpstreamOptions } from '../src/index.ts';
+import { type FaultyServer, type Step, startFaultyServer, steps } from './faulty-server.ts';
+
+const ANSWER = { id: 'a', choices: [] };
+const BUSY = { error: { message: 'too many' } };
+const open: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of open.splice(0).reverse()) await close();
+});
+
+async function start(...script: readonly Step[]): Promise<FaultyServer> {
+  const server = await startFaultyServer(...script);
+  open.push(() => server.close());
+  return server;
+}
+
+function connect(urls: readonly string[], options: Partial<UpstreamOptions> = {}): Upstream {
+  const timeouts = { connectMs: 500, firstByteMs: 150, silenceMs: 150 };
+  const upstream = createUpstream({ urls, timeouts, ...options });
+  open.push(() => upstream.close());
+  return upstream;
+}
+
+const request = (signal = new AbortController().signal) => ({
+  path: 'chat/completions',
+  body: '{"model":"m"}',
+  key: null,
+  signal,
+});
+
+async function readAll(upstream: Upstream): Promise<string[]> {
+  const found: string[] = [];
+  for await (const data of await upstream.postForEvents(request())) found.push(data);
+  return found;
+}
+
+async function errorOf(work: Promise<unknown>): Promise<UpstreamError> {
+  const error = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(UpstreamError);
+  return error as UpstreamError;
+}
+
+/** A port that nobody listens on. */
+async function closedUrl(): Promise<string> {
+  const server = createServer();
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise(resolve => server.close(resolve));
+  return `http://127.0.0.1:${port}/v1`;
+}
+
+describe('an answer in JSON', () => {
+  it('comes back as it was sent; path, body and key go out', async () => {
+    const text = '{"id": "a", "n": 12345678901234567890}';
+    const server = await start(steps.json(text));
+    const upstream = connect([server.url], { apiKey: 'secret' });
+    expect(await upstream.postForJson(request())).toBe(text);
+    expect(server.bodies).toEqual(['{"model":"m"}']);
+    expect(server.headers[0]).toMatchObject({ authorization: 'Bearer secret' });
+    expect(upstream.loads).toEqual([0]);
+  });
+
+  it.each([
+    ['a bad request', 400, 'rejected'],
+    ['a wrong key', 401, 'rejected'],
+    ['an unknown model', 404, 'rejected'],
+    ['a broken server', 500, 'failed'],
+    ['a bad gateway', 502, 'failed'],
+    ['a server that is away', 503, 'failed'],
+    ['a gateway that waited', 504, 'failed'],
+    ['a redirect', 302, 'invalid_reply'],
+  ])('is an error for %s, with its status and words', async (_, status, code) => {
+    const server = await start(steps.json({ error: { message: 'because' } }, status));
+    const error = await errorOf(connect([server.url]).postForJson(request()));
+    expect(error).toMatchObject({ code, status });
+    expect(error.message).toContain(`answered ${status}: because`);
+    expect(server.bodies).toHaveLength(1);
+  });
+
+  it.each([
+    ['7', 7_000],
+    [undefined, undefined],
+    ['soon', undefined],
+  ])('says when to come again after 429: %s', async (header, retryAfterMs) => {
+    const headers = header === undefined ? {} : { 'retry-after': header };
+    const server = await start(steps.json(BUSY, 429, headers));
+    const error = await errorOf(connect([server.url]).postForJson(request()));
+    expect(error).toMatchObject({ code: 'rate_limited', status: 429, retryAfterMs });
+  });
+
+  it.each([
+    ['half of it', '{"id": "a", '],
+    ['a page', '<html></html>'],
+    ['nothing', ''],
+  ])('is an error where JSON is %s', async (_, body) => {
+    const server = await start(steps.json(body));
+    expect(await errorOf(connect([server.url]).postForJson(request()))).toMatchObject({
+      code: 'invalid_reply',
+    });
+  });
+
+  it('is an error where nobody listens, nobody answers, or the body stops', async () => {
+    expect(await errorOf(connect([await closedUrl()]).postForJson(request()))).toMatchObject({
+      code: 'unreachable',
+    });
+    const mute = await start(steps.nothing);
+    expect(await errorOf(connect([mute.url]).postForJson(request()))).toMatchObject({ code: 'slow' });
+    const half = await start(response => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' });
+      response.write('{"id":');
+    });
+    expect(await errorOf(connect([half.url]).postForJson(request()))).toMatchObject({ code: 'silent' });
+  });
+});
+
+describe('a stream', () => {
+  it('gives the data of each event as it was sent, in whatever pieces it comes', async () => {
+    const server = await start(
+      steps.events(': hello\n\n', 'data: {"a": "ä', '"}\n', '\ndata: two\r\n\r\n', 'data: [DONE]\n\n'),
+    );
+    const upstream = connect([server.url]);
+    expect(await readAll(upstream)).toEqual(['{"a": "ä"}', 'two']);
+    expect(upstream.loads).toEqual([0]);
+  });
+
+  it.each([
+    ['reset within its events', steps.eventsThenReset('data: 1\n\n'), 'broken'],
+    ['ended without [DONE]', steps.events('data: 1\n\n'), 'broken'],
+    ['silent within its events', steps.eventsThenSilence('data: 1\n\n'), 'silent'],
+  ])('that is %s fails after what came, and is not tried again', async (_, step, code) => {
+    const server = await start(step);
+    const events = await connect([server.url]).postForEvents(request());
+    expect(await events.next()).toEqual({ done: false, value: '1' });
+    expect(await errorOf(events.next())).toMatchObject({ code });
+    expect(server.bodies).toHaveLength(1);
+  });
+
+  it.each([
+    ['JSON', steps.json(ANSWER)],
+    ['bytes that are no text', steps.events('data: ', Buffer.from([0xff, 0xfe]) as unknown as string)],
+  ])('is an error where the server sends %s', async (_, step) => {
+    const server = await start(step);
+    expect(await errorOf(readAll(connect([server.url])))).toMatchObject({ code: 'invalid_reply' });
+  });
+
+  it('is moved to another server while no event has come', async () => {
+    const good = steps.events('data: 1\n\n', 'data: [DONE]\n\n');
+    for (const bad of [
+      steps.reset,
+      steps.nothing,
+      steps.eventsThenReset(),
+      steps.eventsThenSilence(),
+      steps.json(BUSY, 429),
+      steps.json(BUSY, 503),
+    ]) {
+      const [first, second] = [await start(bad), await start(good)];
+      expect(await readAll(connect([first.url, second.url]))).toEqual(['1']);
+      expect(first.bodies).toHaveLength(1);
+    }
+  });
+
+  it('is tried once more on the only server when its connection was lost', async () => {
+    const server = await start(steps.reset, steps.events('data: 1\n\n', 'data: [DONE]\n\n'));
+    expect(await readAll(connect([server.url]))).toEqual(['1']);
+    expect(server.bodies).toHaveLength(2);
+  });
+
+  it('ends on the server when its reader leaves or its caller aborts', async () => {
+    const server = await start(steps.eventsThenSilence('data: 1\n\n'));
+    const upstream = connect([server.url], { timeouts: { silenceMs: 60_000 } });
+    const left = await upstream.postForEvents(request());
+    await left.return!();
+    const caller = new AbortController();
+    const aborted = await upstream.postForEvents(request(caller.signal));
+    await aborted.next();
+    const waiting = aborted.next();
+    caller.abort(new Error('gone'));
+    await expect(waiting).rejects.toThrow('gone');
+    await expect.poll(() => server.leftCount).toBe(2);
+    expect(upstream.loads).toEqual([0]);
+  });
+
+  it('waits for a reader that is slow, without counting that as silence', async () => {
+    let written = 0;
+    const event = `data: ${'x'.repeat(65_536)}\n\n`;
+    const server = await start(async response => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      for (let count = 0; count < 400; count++) {
+        written++;
+        if (!response.write(event)) await new Promise(resolve => response.once('drain', resolve));
+      }
+      response.end('data: [DONE]\n\n');
+    });
+    const events = await connect([server.url]).postForEvents(request());
+    await new Promise(resolve => setTimeout(resolve, 400));
+    expect(written).toBeLessThan(400);
+    let count = 0;
+    for await (const _ of events) count++;
+    expect(count).toBe(400);
+  });
+});
+
+describe('a server that keeps failing', () => {
+  it('is left alone, then tried by one request, and asked again when that succeeds', async () => {
+    let nowMs = 0;
+    const failing = steps.json(BUSY, 500);
+    const server = await start(failing, failing, failing, steps.json(ANSWER));
+    const breaker = { failureLimit: 2, pauseMs: 1_000, now: () => nowMs };
+    const upstream = connect([server.url], { breaker });
+    for (let count = 0; count < 2; count++) await errorOf(upstream.postForJson(request()));
+    expect(await errorOf(upstream.postForJson(request()))).toMatchObject({
+      code: 'unavailable',
+      retryAfterMs: 1_000,
+    });
+    nowMs = 1_000;
+    expect(await errorOf(upstream.postForJson(request()))).toMatchObject({ code: 'failed' });
+    nowMs = 2_500;
+    expect(await errorOf(upstream.postForJson(request()))).toMatchObject({ retryAfterMs: 500 });
+    nowMs = 3_000;
+    expect(JSON.parse(await upstream.postForJson(request()))).toEqual(ANSWER);
+    expect(server.bodies).toHaveLength(4);
+  });
+});
