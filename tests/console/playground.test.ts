@@ -12,7 +12,10 @@ describe.skipIf(hasNoBrowser)('the playground', () => {
   let server: RunningServer;
   let browser: Browser;
   beforeAll(async () => {
-    [server, browser] = await Promise.all([startServer(), launchBrowser()]);
+    [server, browser] = await Promise.all([
+      startServer({ arguments: ['--tool-calling', 'on'] }),
+      launchBrowser(),
+    ]);
   });
   afterAll(() => Promise.all([browser?.close(), server?.dispose()]));
 
@@ -276,6 +279,32 @@ describe.skipIf(hasNoBrowser)('the playground', () => {
     expect(sent.map(({ temperature }) => temperature).sort()).toEqual([0, undefined]);
     expect(sent[0]!.seed).toBe(sent[1]!.seed);
     await page.getByText(`Seed of both: ${sent[0]!.seed}`).waitFor();
+    expect(troubles).toEqual([]);
+    await page.close();
+  });
+
+  it('shows calls of tools and sends their results', async () => {
+    const { page, troubles } = await open();
+    const sent: { messages: { role: string; tool_call_id?: string; content: string | null }[] }[] = [];
+    // The demo model calls no tool by itself; the first request makes it.
+    await page.route(/chat\.stream/, async route => {
+      const body = JSON.parse(route.request().postData()!);
+      sent.push(body['0']);
+      Object.assign(body['0'], {
+        tool_choice: sent.length === 1 ? 'required' : 'none',
+        parallel_tool_calls: false,
+      });
+      await route.continue({ postData: JSON.stringify(body) });
+    });
+    await page.getByRole('button', { name: 'Add tools' }).click();
+    await ask(page, 'How warm is it in Rome?');
+    await page.getByLabel(/^Result of get_weather/).fill('31 degrees');
+    await page.getByRole('button', { name: 'Send results' }).click();
+    await page.getByRole('article', { name: 'tool message' }).getByText('31 degrees').waitFor();
+    await settled(page);
+    const [question, call, result] = sent[1]!.messages;
+    expect([question!.role, call!.role, result!.role]).toEqual(['user', 'assistant', 'tool']);
+    expect(result).toMatchObject({ content: '31 degrees', tool_call_id: expect.stringMatching(/./) });
     expect(troubles).toEqual([]);
     await page.close();
   });

@@ -11,6 +11,7 @@ import { pathTo, removeTurn, showBranch, siblingsOf } from './conversation.ts';
 import { KeepPanel } from './keep-panel.tsx';
 import type { Settings } from './saved-playground.ts';
 import { useTokenSelection } from './token-selection.ts';
+import { ToolResults } from './tool-results.tsx';
 import { TurnView } from './turn-view.tsx';
 import type { useChat } from './use-chat.ts';
 
@@ -29,6 +30,8 @@ export function ChatView({ chat, settings, obstacle }: ChatViewProps) {
   const tokens = useTokenSelection();
   const [savedId, setSavedId] = useState<string | null>(null);
   const saved = turns.find(({ id }) => id === savedId);
+  const last = turns.at(-1);
+  const lastCalls = last?.answer?.toolCalls ?? [];
   const list = useFollowedList(turns);
   const selectedTurn = turns.find(({ id }) => id === tokens.selection?.owner);
   const selectedAnswer = selectedTurn?.answer;
@@ -80,6 +83,13 @@ export function ChatView({ chat, settings, obstacle }: ChatViewProps) {
           />
         ))}
       </section>
+      {lastCalls.length > 0 && !isRunning && last !== undefined && (
+        <ToolResults
+          key={last.id}
+          calls={lastCalls}
+          onSend={results => void chat.sendResults(last, results)}
+        />
+      )}
       {saved !== undefined && (
         <KeepPanel
           key={saved.id}

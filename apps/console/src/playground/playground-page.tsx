@@ -14,6 +14,7 @@ import { readParameters } from './parameters.ts';
 import { toChatRequest } from './requests.ts';
 import { modeOf, readSettings, type Settings, saveSettings, type View } from './saved-playground.ts';
 import { SettingsPanel } from './settings-panel.tsx';
+import { readTools } from './tool-list.ts';
 import { useChat } from './use-chat.ts';
 import type { Side } from './use-comparison.ts';
 
@@ -31,6 +32,7 @@ const VIEWS: readonly (readonly [View, string])[] = [
 export function PlaygroundPage({ model }: PlaygroundPageProps) {
   const trpc = useTRPC();
   const models = useQuery(trpc.models.list.queryOptions());
+  const facts = useQuery(trpc.server.facts.queryOptions());
   const [settings, setSettings] = useState<Settings>(() => ({
     ...readSettings(),
     ...(model !== undefined && { model }),
@@ -105,6 +107,7 @@ export function PlaygroundPage({ model }: PlaygroundPageProps) {
           key={isOther ? 'B' : 'A'}
           settings={isOther ? sides.B : settings}
           models={(models.data?.data ?? []).map(({ id }) => id)}
+          toolCalling={facts.data?.toolCalling ?? false}
           onChange={isOther ? setOtherSettings : setSettings}
         />
       </aside>
@@ -117,5 +120,6 @@ function obstacleOf(settings: Settings): string | null {
   const mode = modeOf(settings);
   const faulty = Object.keys(readParameters(settings.parameters, mode).faults);
   if (faulty.length > 0) return `Correct ${faulty.join(', ')} first.`;
-  return (mode === 'chat' ? toFormatFields(settings.format).fault : undefined) ?? null;
+  if (mode !== 'chat') return null;
+  return toFormatFields(settings.format).fault ?? readTools(settings.tools).fault ?? null;
 }

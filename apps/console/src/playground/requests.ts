@@ -5,6 +5,7 @@ import { toFormatFields } from './answer-format.ts';
 import type { Turn } from './conversation.ts';
 import { readParameters } from './parameters.ts';
 import type { Settings } from './saved-playground.ts';
+import { readTools } from './tool-list.ts';
 
 /** The chat that is to follow these turns. */
 export function toChatRequest(settings: Settings, turns: readonly Turn[]): ChatCompletionRequestInput {
@@ -18,6 +19,7 @@ export function toChatRequest(settings: Settings, turns: readonly Turn[]): ChatC
     ],
     ...readParameters(settings.parameters, 'chat').fields,
     ...('fields' in format && format.fields),
+    ...readTools(settings.tools).fields,
     ...(showHeat && { logprobs: true, top_logprobs: candidateCount, return_token_ids: true }),
     stream: true,
     stream_options: { include_usage: true },

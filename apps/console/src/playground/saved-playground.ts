@@ -15,6 +15,8 @@ export interface Settings {
   readonly system: string;
   readonly parameters: ParameterTexts;
   readonly format: AnswerFormat;
+  /** JSON list of the functions that the model may call; empty: none. */
+  readonly tools: string;
   /** Whether tokens are coloured by their probability. */
   readonly showHeat: boolean;
   /** Candidates listed for each token, 1 to 20. */
@@ -27,6 +29,7 @@ export const DEFAULT_SETTINGS: Settings = {
   system: '',
   parameters: {},
   format: { kind: 'text', text: '' },
+  tools: '',
   showHeat: true,
   candidateCount: 5,
 };

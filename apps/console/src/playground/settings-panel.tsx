@@ -8,17 +8,20 @@ import { FormatSettings } from './format-settings.tsx';
 import { type ParameterDoc, useParameterDocs } from './parameter-docs.ts';
 import { PARAMETERS, type Parameter, readParameters } from './parameters.ts';
 import { modeOf, type Settings } from './saved-playground.ts';
+import { ToolSettings } from './tool-settings.tsx';
 
 interface SettingsPanelProps {
   readonly settings: Settings;
   readonly models: readonly string[];
+  /** Whether the server lets models call tools. */
+  readonly toolCalling: boolean;
   readonly onChange: (settings: Settings) => void;
 }
 
 /** Parameters that are shown without opening a group. */
 const FIRST = ['temperature', 'max_completion_tokens', 'max_tokens', 'top_p', 'seed'];
 
-export function SettingsPanel({ settings, models, onChange }: SettingsPanelProps) {
+export function SettingsPanel({ settings, models, toolCalling, onChange }: SettingsPanelProps) {
   const mode = modeOf(settings);
   const docs = useParameterDocs(mode);
   const { faults } = readParameters(settings.parameters, mode);
@@ -67,6 +70,13 @@ export function SettingsPanel({ settings, models, onChange }: SettingsPanelProps
       {mode === 'chat' && (
         <FormatSettings format={settings.format} onChange={format => onChange({ ...settings, format })} />
       )}
+      {mode === 'chat' && (toolCalling || settings.tools !== '') && (
+        <ToolSettings
+          tools={settings.tools}
+          isOn={toolCalling}
+          onChange={tools => onChange({ ...settings, tools })}
+        />
+      )}
       <HeatSettings settings={settings} onChange={onChange} />
       {offered.filter(({ name }) => FIRST.includes(name)).map(field)}
       {groups.map(group => {
@@ -87,7 +97,7 @@ export function SettingsPanel({ settings, models, onChange }: SettingsPanelProps
   );
 }
 
-function HeatSettings({ settings, onChange }: Omit<SettingsPanelProps, 'models'>) {
+function HeatSettings({ settings, onChange }: Omit<SettingsPanelProps, 'models' | 'toolCalling'>) {
   const id = useId();
   return (
     <div className="flex items-center gap-2 text-sm">

@@ -97,6 +97,19 @@ export function useChat(settings: Settings) {
       return askAfter(addTurn(conversation, turn), turn.id);
     },
 
+    /** Answers the calls of a turn, in their order, and asks for what the model makes of them. */
+    sendResults: (turn: Turn, results: readonly string[]) => {
+      let base = conversation;
+      let parentId = turn.id;
+      for (const [index, content] of results.entries()) {
+        const toolCallId = turn.answer?.toolCalls[index]?.id ?? '';
+        const result: Turn = { id: newId(), parentId, role: 'tool', content, toolCallId };
+        base = addTurn(base, result);
+        parentId = result.id;
+      }
+      return askAfter(base, parentId);
+    },
+
     /** Asks once more for an answer to the same messages. */
     regenerate: ({ parentId }: Turn) => askAfter(conversation, parentId),
 
