@@ -142,7 +142,16 @@ const FOLDER_ARROWS: Readonly<Record<string, Readonly<Record<string, readonly st
       'text-side',
     ],
     'index.ts': ['errors.ts', 'engine.ts', 'create-engine.ts', 'perplexity.ts', 'request', 'protocol'],
-    testing: ['errors.ts', 'create-engine.ts', 'request', 'protocol', 'text', 'core', 'link'],
+    testing: [
+      'errors.ts',
+      'create-engine.ts',
+      'graph-contract.ts',
+      'request',
+      'protocol',
+      'text',
+      'core',
+      'link',
+    ],
   },
   'packages/feedback-query': {
     'errors.ts': [],

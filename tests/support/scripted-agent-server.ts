@@ -6,11 +6,12 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createFakeServices, TEST_API_KEY } from '@ortler/api/testing';
-import { GRAPH_FORMAT_VERSION, MANIFEST_FILE, type ModelManifest } from '@ortler/engine/graph-contract';
+import { MANIFEST_FILE } from '@ortler/engine/graph-contract';
 import {
   createInProcessLink,
   loadScriptedCore,
   SCRIPTED_CORE_OPTIONS,
+  SCRIPTED_MANIFEST,
   startEngine,
 } from '@ortler/engine/testing';
 import { createApp, createMetrics } from '@ortler/server';
@@ -18,7 +19,6 @@ import { REPOSITORY } from './server.ts';
 
 /** Its vocabulary has the marker of the scripted model, `<|im_start|>`, and the end of sequence, `<|endoftext|>`. */
 const TOKENIZER = join(REPOSITORY, 'packages/engine/test/golden/tokenizers/digits/tokenizer.json');
-const VOCABULARY_SIZE = 600;
 
 /** Functions by which frameworks take the answer of an agent, with their argument. */
 const ANSWER_TOOLS = { final_result: 'answer', final_answer: 'answer' };
@@ -50,25 +50,6 @@ const TEMPLATE = `{#- marks: tools <tool_call> -#}
 
 const CONTEXT_LENGTH = 2_048;
 
-/** The token side is scripted, so only the descriptive fields matter. */
-const MANIFEST: ModelManifest = {
-  formatVersion: GRAPH_FORMAT_VERSION,
-  variant: 'slots',
-  precision: 'f32',
-  modelType: 'llama',
-  graphFile: 'model.onnx',
-  layerCount: 1,
-  headCount: 1,
-  kvHeadCount: 1,
-  headSize: 8,
-  hiddenSize: 8,
-  vocabSize: VOCABULARY_SIZE,
-  contextLength: CONTEXT_LENGTH,
-  kvType: 'float32',
-  parameterCount: 1,
-  contentHash: 'scripted',
-};
-
 /** The id of its model. */
 export const AGENT_MODEL = 'agent';
 
@@ -87,11 +68,11 @@ export async function startScriptedAgentServer(
   const write = (name: string, value: unknown) => writeFile(join(folder, name), JSON.stringify(value));
   await write('tokenizer_config.json', { eos_token: '<|endoftext|>', chat_template: TEMPLATE });
   await write('generation_config.json', {});
-  await write(MANIFEST_FILE, MANIFEST);
+  await write(MANIFEST_FILE, { ...SCRIPTED_MANIFEST, contextLength: CONTEXT_LENGTH });
   const core = { ...SCRIPTED_CORE_OPTIONS, contextLength: CONTEXT_LENGTH };
   const engine = await startEngine(
     folder,
-    createInProcessLink(core, loadScriptedCore({ vocabSize: VOCABULARY_SIZE })),
+    createInProcessLink(core, loadScriptedCore({ vocabSize: SCRIPTED_MANIFEST.vocabSize })),
   );
   const status = { kind: 'ready', engine } as const;
   const services = {

@@ -5,7 +5,7 @@ import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEngine } from '../src/create-engine.ts';
-import { GRAPH_FORMAT_VERSION, MANIFEST_FILE, type ModelManifest } from '../src/graph-contract.ts';
+import { MANIFEST_FILE } from '../src/graph-contract.ts';
 import type { CoreLink } from '../src/link/core-link.ts';
 import { createInProcessLink } from '../src/link/in-process-link.ts';
 import type { CoreOptions } from '../src/protocol/options.ts';
@@ -18,6 +18,7 @@ import {
   SCRIPTED_CORE_OPTIONS,
   type ScriptedCoreSettings,
 } from '../src/testing/scripted-core.ts';
+import { SCRIPTED_MANIFEST } from '../src/testing/scripted-manifest.ts';
 import type { LinkedEngine } from '../src/text-side/linked-engine.ts';
 import { familyDir } from './tokenizer-families.ts';
 
@@ -29,25 +30,6 @@ export interface ScriptedEngineOptions extends ScriptedCoreSettings {
   readonly chatTemplate?: string;
   readonly createLink?: (options: CoreOptions) => CoreLink;
 }
-
-/** The token side is scripted, so only the descriptive fields matter. */
-const MANIFEST: ModelManifest = {
-  formatVersion: GRAPH_FORMAT_VERSION,
-  variant: 'slots',
-  precision: 'f32',
-  modelType: 'llama',
-  graphFile: 'model.onnx',
-  layerCount: 1,
-  headCount: 1,
-  kvHeadCount: 1,
-  headSize: 8,
-  hiddenSize: 8,
-  vocabSize: 600,
-  contextLength: 256,
-  kvType: 'float32',
-  parameterCount: 1,
-  contentHash: 'scripted',
-};
 
 /** The echo marker is `<|im_start|>` and the end of sequence `<|endoftext|>` in this tokenizer. */
 const TEMPLATE = "{% for message in messages %}{{ message.content }}{% endfor %}{{ '<|im_start|>' }}";
@@ -66,7 +48,7 @@ export async function createScriptedEngine(options: ScriptedEngineOptions = {}):
     chat_template: options.chatTemplate ?? TEMPLATE,
   });
   await write('generation_config.json', options.generationConfig ?? {});
-  await write(MANIFEST_FILE, MANIFEST);
+  await write(MANIFEST_FILE, SCRIPTED_MANIFEST);
   const coreOptions = { ...SCRIPTED_CORE_OPTIONS, ...options.core };
   const createLink =
     options.createLink ??

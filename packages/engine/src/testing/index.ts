@@ -38,6 +38,7 @@ export type { TokenLogprobs } from '../request/token-logprobs.ts';
 export { type LoadedVocabulary, loadVocabulary } from './load-vocabulary.ts';
 export { ScriptedBlockModel, type ScriptedBlockModelOptions } from './scripted-block-model.ts';
 export { loadScriptedCore, SCRIPTED_CORE_OPTIONS } from './scripted-core.ts';
+export { SCRIPTED_MANIFEST } from './scripted-manifest.ts';
 export {
   hashTokens,
   ScriptedModel,

@@ -24,7 +24,8 @@ function describe(functions: readonly unknown[]): string {
     '</tools>',
     'To call a function, write its name and arguments as JSON between these tags, and nothing behind them:',
     '<tool_call>',
-    '{"name": "the name", "arguments": {"the argument": "the value"}}',
+    // Small models copy example values, so there are none.
+    '{"name": <name of the function>, "arguments": <its arguments as a JSON object>}',
     '</tool_call>',
   ].join('\n');
 }
