@@ -38,6 +38,7 @@ import type { Metrics } from './system/metrics.ts';
 import { createStorageChecks, type StorageChecksOptions } from './system/storage-checks.ts';
 import { createStorageLog } from './system/storage-log.ts';
 import { type MetricsAccess, registerSystemRoutes } from './system/system-routes.ts';
+import type { RequestSpan, Tracing } from './tracing/tracing.ts';
 
 export interface AppOptions {
   readonly services: Services;
@@ -58,6 +59,8 @@ export interface AppOptions {
   readonly allowedHosts?: AllowedHosts;
   /** How /metrics is served here: to everyone, with a key, or not at all. Default: to everyone. */
   readonly metricsAccess?: MetricsAccess;
+  /** Absent: requests are not traced. */
+  readonly tracing?: Pick<Tracing, 'startRequest'> | undefined;
   /** Ends every open request when it fires. */
   readonly stopping: AbortSignal;
   /** Absent: nothing is logged. */
@@ -89,6 +92,7 @@ export async function createApp({
   corsOrigins,
   allowedHosts = '*',
   metricsAccess = { kind: 'open' },
+  tracing,
   stopping,
   logger,
 }: AppOptions): Promise<FastifyInstance> {
@@ -128,6 +132,8 @@ export async function createApp({
     reply.code(known.status).headers(toErrorHeaders(known)).send(toErrorBody(known, 'openai'));
   });
 
+  const spans = new WeakMap<FastifyRequest, RequestSpan>();
+  if (tracing !== undefined) traceRequests(app, tracing, spans);
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers({ 'x-request-id': request.id, ...SAFE_REPLY_HEADERS });
     checkHeaders(request.raw, allowedHosts);
@@ -164,6 +170,7 @@ export async function createApp({
       status: raw.statusCode,
       durationMs: reply.elapsedTime,
     });
+    spans.get(request)?.end({ route: handler, status: raw.statusCode });
     done();
   });
   await app.register(registerSystemRoutes, {
@@ -253,6 +260,24 @@ export async function createApp({
   app.setNotFoundHandler(answer);
   app.server.on('checkExpectation', answerUnmetExpectation);
   return app;
+}
+
+/** Opens a span for each request, and enters it again where a body that was read has left it. */
+function traceRequests(
+  app: FastifyInstance,
+  tracing: Pick<Tracing, 'startRequest'>,
+  spans: WeakMap<FastifyRequest, RequestSpan>,
+): void {
+  app.addHook('onRequest', (request, _reply, done) => {
+    const { traceparent } = request.headers;
+    const span = tracing.startRequest({
+      method: request.method,
+      traceparent: typeof traceparent === 'string' ? traceparent : undefined,
+    });
+    spans.set(request, span);
+    span.run(done);
+  });
+  app.addHook('preHandler', (request, _reply, done) => spans.get(request)!.run(done));
 }
 
 function isMediaTypeFault(error: unknown): boolean {

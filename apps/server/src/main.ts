@@ -30,6 +30,9 @@ import { createMetrics } from './system/metrics.ts';
 import { type MetricsServer, startMetricsServer } from './system/metrics-server.ts';
 import { createServerStatistics } from './system/server-statistics.ts';
 import type { MetricsAccess } from './system/system-routes.ts';
+import { VERSION } from './system/version.ts';
+import { createOtlpExporter } from './tracing/otlp-exporter.ts';
+import { createTracing, type Tracing } from './tracing/tracing.ts';
 
 export interface RunningServer {
   /** Address that the server listens on. */
@@ -62,7 +65,8 @@ export async function startServer(
   onDevice: (choice: DeviceChoice) => void = () => undefined,
 ): Promise<RunningServer> {
   const logger = createLogger(config.logLevel);
-  const database = await openDatabase(config);
+  const tracing = startTracing(config, logger);
+  const database = await openDatabase({ ...config, trace: tracing?.statement });
   const feedback = await openFeedback(database, config).catch(async error => {
     await database.close();
     throw error;
@@ -125,7 +129,13 @@ export async function startServer(
       credentials: keys,
       limits: new RateLimiter({ ...toRateLimits(config), now: Date.now }),
       usage,
-      generations: metrics,
+      generations: {
+        tokensGenerated: (modelId, count) => metrics.tokensGenerated(modelId, count),
+        generationEnded(report) {
+          metrics.generationEnded(report);
+          tracing?.generationEnded(report);
+        },
+      },
       toolCalling: config.toolCalling === 'on',
       responses:
         config.responseRetentionDays === 0
@@ -154,6 +164,7 @@ export async function startServer(
     corsOrigins: config.corsOrigins,
     allowedHosts: config.allowedHosts ?? (isLoopback(config.host) ? [] : '*'),
     metricsAccess: toMetricsAccess(config),
+    tracing,
     stopping: stopping.signal,
     logger,
   });
@@ -185,6 +196,7 @@ export async function startServer(
       await models.close();
       await schemas.close();
       await closeDatabases();
+      await tracing?.close();
     }
   };
 
@@ -255,6 +267,16 @@ function createLogger(level: Config['logLevel']): Logger {
     { level, redact, serializers: { req: toLoggedRequest } },
     pino.destination({ fd: 2, sync: true }),
   );
+}
+
+function startTracing(
+  { otlpTracesEndpoint: endpoint, otlpTracesShare: sampleShare }: Config,
+  logger: Logger,
+): Tracing | undefined {
+  if (endpoint === undefined) return undefined;
+  const onFailed = (reason: string) => logger.warn({ endpoint, reason }, 'traces could not be sent');
+  const exporter = createOtlpExporter({ endpoint, serviceVersion: VERSION, onFailed });
+  return createTracing({ exporter, sampleShare });
 }
 
 /** Only programs of this machine reach a loopback address, its browsers among them. */

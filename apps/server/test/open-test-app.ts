@@ -39,6 +39,7 @@ export async function openTestApp(
       | 'allowedHosts'
       | 'metricsAccess'
       | 'isStopping'
+      | 'tracing'
     >
   > = {},
 ): Promise<TestApp> {

@@ -71,6 +71,7 @@ describe('readConfig', () => {
       teamTokensPerMinute: 0,
       teamConcurrency: 0,
       lowDiskBytes: 256 * 1024 * 1024,
+      otlpTracesShare: 1,
       buildMaxAgeDays: 30,
       buildMaxBytes: 0,
       maxCheckpointsPerModel: 1_000,

@@ -95,6 +95,23 @@ export function originList(): z.ZodType<'*' | readonly string[], string> {
   });
 }
 
+/** A number from 0 to 1. */
+export function share(): z.ZodType<number, string> {
+  return z
+    .string()
+    .regex(/^(0(\.\d+)?|1(\.0+)?)$/, 'must be a number from 0 to 1')
+    .transform(Number);
+}
+
+export function httpUrl(): z.ZodType<string, string> {
+  return z
+    .string()
+    .refine(
+      text => /^https?:\/\//.test(text) && URL.canParse(text),
+      'must be a URL such as http://localhost:4318/v1/traces',
+    );
+}
+
 /** Host names without ports, or `*`. */
 export function hostList(): z.ZodType<'*' | readonly string[], string> {
   return z.string().transform((text, context) => {

@@ -1,13 +1,18 @@
 // Queries whose failures of storage are `StorageError`s, as those of the dialects are.
 
+import type { CompiledQuery } from 'kysely';
 import type { QueryReader } from './database.ts';
+import type { StorageDialectOptions } from './storage-dialect.ts';
 import { isReadOnlyRefusal, type StorageError, toStorageError } from './storage-error.ts';
 
 /** @param onFault Called with each storage fault. */
-export function guardQueries(queries: QueryReader, onFault: (error: StorageError) => void): QueryReader {
-  const guard = async <Result>(work: Promise<Result>): Promise<Result> => {
+export function guardQueries(
+  queries: QueryReader,
+  { onFault, trace = (_sql, work) => work() }: Pick<StorageDialectOptions, 'onFault' | 'trace'>,
+): QueryReader {
+  const guard = async <Result>({ sql }: CompiledQuery, work: () => Promise<Result>): Promise<Result> => {
     try {
-      return await work;
+      return (await trace(sql, work)) as Result;
     } catch (error) {
       if (isReadOnlyRefusal(error)) throw error;
       const known = toStorageError(error);
@@ -17,8 +22,8 @@ export function guardQueries(queries: QueryReader, onFault: (error: StorageError
   };
   return {
     concurrency: queries.concurrency,
-    readPage: (...query) => guard(queries.readPage(...query)),
-    readRows: (...query) => guard(queries.readRows(...query)),
+    readPage: (statement, ...rest) => guard(statement, () => queries.readPage(statement, ...rest)),
+    readRows: (statement, ...rest) => guard(statement, () => queries.readRows(statement, ...rest)),
     close: () => queries.close(),
   };
 }

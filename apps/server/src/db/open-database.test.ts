@@ -81,7 +81,8 @@ describe('openDatabase', () => {
       Array.from({ length: 4 }, () => openDatabase({ dataDir, databaseUrl, ...LIMIT })),
     );
     await opened[0]!.db.insertInto('api_keys').values(KEY).execute();
-    for (const { db } of opened) expect(await db.selectFrom('api_keys').selectAll().execute()).toEqual([KEY]);
+    for (const { db } of opened)
+      expect(await db.selectFrom('api_keys').selectAll().execute()).toMatchObject([KEY]);
     for (const database of opened) await database.close();
     await drop();
   });

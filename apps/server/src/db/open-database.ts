@@ -4,6 +4,7 @@
 import type { Database } from './database.ts';
 import { openPostgres } from './postgres/open-postgres.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
+import type { StatementTrace } from './storage-dialect.ts';
 
 /** Database settings of the configuration. */
 export interface DatabaseOptions {
@@ -12,11 +13,18 @@ export interface DatabaseOptions {
   readonly databaseUrl?: string | undefined;
   /** Longest read of `reader`. Unit: milliseconds. */
   readonly queryTimeLimitMs: number;
+  /** Measures each statement. Default: none is measured. */
+  readonly trace?: StatementTrace | undefined;
 }
 
 /** Throws: `DatabaseError` when the folder or the PostgreSQL server cannot be used. */
-export function openDatabase({ dataDir, databaseUrl, queryTimeLimitMs }: DatabaseOptions): Promise<Database> {
+export function openDatabase({
+  dataDir,
+  databaseUrl,
+  queryTimeLimitMs,
+  trace,
+}: DatabaseOptions): Promise<Database> {
   return databaseUrl === undefined
-    ? openSqlite(dataDir, queryTimeLimitMs)
-    : openPostgres(databaseUrl, queryTimeLimitMs);
+    ? openSqlite(dataDir, queryTimeLimitMs, trace)
+    : openPostgres(databaseUrl, queryTimeLimitMs, trace);
 }

@@ -3,7 +3,16 @@
 import type { CompiledQuery, DatabaseConnection, Dialect, Driver } from 'kysely';
 import { isReadOnlyRefusal, type StorageError, toStorageError } from './storage-error.ts';
 
+/** Measures a statement of a database. */
+export type StatementTrace = <Result>(
+  system: string,
+  sql: string,
+  work: () => Promise<Result>,
+) => Promise<Result>;
+
 export interface StorageDialectOptions {
+  /** Runs each statement, with the name of the database. Absent: they are not measured. */
+  readonly trace?: ((sql: string, work: () => Promise<unknown>) => Promise<unknown>) | undefined;
   /** Called with each storage fault. */
   readonly onFault: (error: StorageError) => void;
   /** Whether the connections only read. */
@@ -24,7 +33,7 @@ export function createStorageDialect(dialect: Dialect, options: StorageDialectOp
 
 function guardDriver(
   driver: Driver,
-  { onFault, isReader = false, beforeWrite = () => undefined }: StorageDialectOptions,
+  { onFault, isReader = false, beforeWrite = () => undefined, trace }: StorageDialectOptions,
 ): Driver {
   const guarded = new WeakSet<DatabaseConnection>();
   const guard = async <Result>(work: () => Promise<Result>): Promise<Result> => {
@@ -42,11 +51,16 @@ function guardDriver(
     if (guarded.has(connection)) return connection;
     guarded.add(connection);
     const execute = connection.executeQuery.bind(connection) as DatabaseConnection['executeQuery'];
-    connection.executeQuery = (query, ...rest) =>
+    const executeGuarded: DatabaseConnection['executeQuery'] = (query, ...rest) =>
       guard(() => {
         if (!isRead(query)) beforeWrite();
         return execute(query, ...rest);
       });
+    connection.executeQuery =
+      trace === undefined
+        ? executeGuarded
+        : (((query, ...rest) =>
+            trace(query.sql, () => executeGuarded(query, ...rest))) as DatabaseConnection['executeQuery']);
     return connection;
   };
   const { savepoint, rollbackToSavepoint, releaseSavepoint } = driver;

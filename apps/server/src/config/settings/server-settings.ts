@@ -2,7 +2,16 @@
 
 import { z } from 'zod';
 import type { AllowedHosts } from '../../rest/check-headers.ts';
-import { byteSize, hostList, MEBIBYTE, oneOf, originList, wholeNumber } from '../setting-values.ts';
+import {
+  byteSize,
+  hostList,
+  httpUrl,
+  MEBIBYTE,
+  oneOf,
+  originList,
+  share,
+  wholeNumber,
+} from '../setting-values.ts';
 import { setting } from './setting.ts';
 
 export const SERVER_SETTINGS = {
@@ -59,6 +68,25 @@ export const SERVER_SETTINGS = {
     description:
       'Port of /metrics alone, on the same address, which then is not served on the port of the API; 0 takes a free one. With a key or a port of their own the metrics name checkpoints and so their teams.',
     schema: wholeNumber(0, 65_535),
+  }),
+  otlpTracesEndpoint: setting<string | undefined>({
+    variable: 'ORTLER_OTLP_TRACES_ENDPOINT',
+    flag: '--otlp-traces-endpoint',
+    valueName: 'url',
+    fallback: undefined,
+    shownFallback: 'no traces',
+    description:
+      'OpenTelemetry: address of a collector that gets traces, by OTLP over HTTP with JSON, such as http://localhost:4318/v1/traces. A traceparent of the caller is continued.',
+    schema: httpUrl(),
+  }),
+  otlpTracesShare: setting({
+    variable: 'ORTLER_OTLP_TRACES_SHARE',
+    flag: '--otlp-traces-share',
+    valueName: 'share',
+    fallback: '1',
+    description:
+      'OpenTelemetry: share of the traces that begin here and are recorded, 0 to 1. Where the caller sends a traceparent, its flag decides.',
+    schema: share(),
   }),
   allowedHosts: setting<AllowedHosts | undefined>({
     variable: 'ORTLER_ALLOWED_HOSTS',

@@ -7,7 +7,7 @@ import { createDatabase, type Database, readCondition } from '../database.ts';
 import { DatabaseError, MAX_RESULT_LENGTH, messageOf, withoutPassword } from '../database-errors.ts';
 import { guardQueries } from '../guard-queries.ts';
 import { migrate } from '../migrate.ts';
-import { createStorageDialect } from '../storage-dialect.ts';
+import { createStorageDialect, type StatementTrace, type StorageDialectOptions } from '../storage-dialect.ts';
 import type { Tables } from '../tables.ts';
 import { boundAnswers } from './bounded-pool.ts';
 import { createPostgresQueries } from './postgres-queries.ts';
@@ -21,10 +21,18 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const CHECKS: pg.PoolConfig = { max: 1, connectionTimeoutMillis: 1_000, query_timeout: 1_000 };
 
 /** Throws: `DatabaseError`. */
-export async function openPostgres(url: string, queryTimeLimitMs: number): Promise<Database> {
-  const db = openHandle(createPool(url, {}));
+export async function openPostgres(
+  url: string,
+  queryTimeLimitMs: number,
+  traceStatement?: StatementTrace,
+): Promise<Database> {
+  const trace = traceStatement?.bind(undefined, 'postgresql');
+  const db = openHandle(createPool(url, {}), { trace });
   const reading = { statement_timeout: queryTimeLimitMs, options: '-c default_transaction_read_only=on' };
-  const reader = openHandle(boundAnswers(createPool(url, reading), MAX_RESULT_LENGTH), { isReader: true });
+  const reader = openHandle(boundAnswers(createPool(url, reading), MAX_RESULT_LENGTH), {
+    isReader: true,
+    trace,
+  });
   // A connection of its own, so that a health check does not wait for other statements.
   const checker = openHandle(createPool(url, CHECKS));
   const queries = createPostgresQueries(
@@ -34,7 +42,7 @@ export async function openPostgres(url: string, queryTimeLimitMs: number): Promi
   const database = createDatabase('postgres', {
     db,
     reader,
-    queries: guardQueries(queries, () => undefined),
+    queries: guardQueries(queries, { onFault: () => undefined, trace }),
     condition: () => readCondition(checker),
     onClose: () => checker.destroy(),
   });
@@ -62,9 +70,12 @@ export async function pingPostgres(url: string): Promise<string> {
   }
 }
 
-function openHandle(pool: PostgresPool, { isReader = false } = {}): Kysely<Tables> {
+function openHandle(
+  pool: PostgresPool,
+  { isReader = false, trace }: Pick<StorageDialectOptions, 'isReader' | 'trace'> = {},
+): Kysely<Tables> {
   const dialect = new PostgresDialect({ pool });
-  const guard = { isReader, onFault: () => undefined };
+  const guard = { isReader, trace, onFault: () => undefined };
   return new Kysely<Tables>({ dialect: createStorageDialect(dialect, guard) });
 }
 

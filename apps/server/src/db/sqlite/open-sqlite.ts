@@ -8,7 +8,7 @@ import { createDatabase, type Database } from '../database.ts';
 import { DatabaseError, messageOf } from '../database-errors.ts';
 import { guardQueries } from '../guard-queries.ts';
 import { migrate } from '../migrate.ts';
-import { createStorageDialect, type StorageDialectOptions } from '../storage-dialect.ts';
+import { createStorageDialect, type StatementTrace, type StorageDialectOptions } from '../storage-dialect.ts';
 import { StorageError } from '../storage-error.ts';
 import type { Tables } from '../tables.ts';
 import { findDatabaseFile } from './check-database-file.ts';
@@ -28,9 +28,13 @@ const QUERY_READER_COUNT = 4;
 const START_CHECK_MS = 5_000;
 
 /** Opens or creates `<dataDir>/ortler.db`, readable by its owner only. Throws: `DatabaseError`. */
-export async function openSqlite(dataDir: string, queryTimeLimitMs: number): Promise<Database> {
+export async function openSqlite(
+  dataDir: string,
+  queryTimeLimitMs: number,
+  trace?: StatementTrace,
+): Promise<Database> {
   try {
-    return await openAndMigrate(dataDir, queryTimeLimitMs);
+    return await openAndMigrate(dataDir, queryTimeLimitMs, trace);
   } catch (error) {
     throw new DatabaseError(`The data folder ${dataDir} cannot be used: ${await reasonOf(error, dataDir)}`, {
       cause: error,
@@ -45,11 +49,16 @@ async function reasonOf(error: unknown, dataDir: string): Promise<string> {
   return isFileError ? `${await explainUnwritable(dataDir, cause)}.` : messageOf(error);
 }
 
-async function openAndMigrate(dataDir: string, readTimeLimitMs: number): Promise<Database> {
+async function openAndMigrate(
+  dataDir: string,
+  readTimeLimitMs: number,
+  traceStatement: StatementTrace | undefined,
+): Promise<Database> {
   await mkdir(dataDir, { recursive: true });
   const file = join(dataDir, DATABASE_FILE);
   const condition = new FileCondition(file);
-  const guard = { onFault: condition.noteFault, beforeWrite: condition.refuseWrites };
+  const trace = traceStatement?.bind(undefined, 'sqlite');
+  const guard = { onFault: condition.noteFault, beforeWrite: condition.refuseWrites, trace };
   const db = openHandle({ thread: { file }, threadCount: 1 }, guard);
   try {
     await checkFile(file, condition);
@@ -62,13 +71,13 @@ async function openAndMigrate(dataDir: string, readTimeLimitMs: number): Promise
   }
   const reader = openHandle(
     { thread: { file, readTimeLimitMs }, threadCount: READER_COUNT },
-    { onFault: condition.noteFault, isReader: true },
+    { onFault: condition.noteFault, isReader: true, trace },
   );
   const queries = createSqliteQueries({ file, readTimeLimitMs }, { concurrency: QUERY_READER_COUNT });
   return createDatabase('sqlite', {
     db,
     reader,
-    queries: guardQueries(queries, condition.noteFault),
+    queries: guardQueries(queries, { onFault: condition.noteFault, trace }),
     condition: () => condition.read(),
     onClose: () => condition.close(),
   });

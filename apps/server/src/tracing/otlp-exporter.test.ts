@@ -1,0 +1,85 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect, it, vi } from 'vitest';
+import { createOtlpExporter, type FinishedSpan, toOtlp } from './otlp-exporter.ts';
+
+const SPAN: FinishedSpan = {
+  traceId: 'a'.repeat(32),
+  spanId: 'b'.repeat(16),
+  parentSpanId: 'c'.repeat(16),
+  name: 'GET /v1/models',
+  kind: 'server',
+  startMs: 1_800_000_000_000.25,
+  endMs: 1_800_000_000_001,
+  attributes: { text: 'x', whole: 3, share: 0.5, flag: true, absent: undefined },
+  isError: true,
+};
+
+let collector: Server | undefined;
+afterEach(() => collector?.close());
+
+/** A collector that answers with `status`. */
+async function collect(status = 200) {
+  const bodies: { resourceSpans: { scopeSpans: { spans: object[] }[] }[] }[] = [];
+  collector = createServer(async (request, reply) => {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part as Buffer);
+    bodies.push(JSON.parse(Buffer.concat(parts).toString()));
+    reply.writeHead(status).end('{}');
+  }).listen(0, '127.0.0.1');
+  await once(collector, 'listening');
+  const { port } = collector.address() as AddressInfo;
+  return { bodies, endpoint: `http://127.0.0.1:${port}/v1/traces` };
+}
+
+it('writes a span as OTLP in JSON', () => {
+  expect(toOtlp([SPAN], '1.2.3')).toMatchObject({
+    resourceSpans: [
+      {
+        resource: { attributes: [{ key: 'service.name', value: { stringValue: 'ortler' } }, {}] },
+        scopeSpans: [
+          {
+            spans: [
+              {
+                traceId: SPAN.traceId,
+                spanId: SPAN.spanId,
+                parentSpanId: SPAN.parentSpanId,
+                kind: 2,
+                startTimeUnixNano: '1800000000000250000',
+                endTimeUnixNano: '1800000000001000000',
+                attributes: [
+                  { key: 'text', value: { stringValue: 'x' } },
+                  { key: 'whole', value: { intValue: '3' } },
+                  { key: 'share', value: { doubleValue: 0.5 } },
+                  { key: 'flag', value: { boolValue: true } },
+                ],
+                status: { code: 2 },
+              },
+            ],
+          },
+        ],
+      },
+    ],
+  });
+});
+
+it('sends all spans in batches, the last ones when it is closed', async () => {
+  const { bodies, endpoint } = await collect();
+  const exporter = createOtlpExporter({ endpoint, serviceVersion: '1', onFailed: () => undefined });
+  for (let count = 0; count < 700; count++) exporter.add(SPAN);
+  await exporter.close();
+  const sizes = bodies.map(({ resourceSpans }) => resourceSpans[0]!.scopeSpans[0]!.spans.length);
+  expect(sizes).toEqual([512, 188]);
+  expect(exporter.lostCount).toBe(0);
+});
+
+it('loses spans, and tells once, where the collector fails or is slow', async () => {
+  const { endpoint } = await collect(503);
+  const onFailed = vi.fn();
+  const exporter = createOtlpExporter({ endpoint, serviceVersion: '1', onFailed });
+  for (let count = 0; count < 5_000; count++) exporter.add(SPAN);
+  await exporter.close();
+  expect(exporter.lostCount).toBe(5_000);
+  expect(onFailed.mock.calls).toEqual([['status 503']]);
+});
