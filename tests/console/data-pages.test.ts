@@ -149,11 +149,12 @@ describe.skipIf(hasNoBrowser)('the data pages', () => {
   it('training: curves, and one of 10,000 trajectories as a conversation whose text stays text', async () => {
     const { page, troubles } = await open('/training');
     await page.getByRole('img', { name: /^Mean of reward by step/ }).waitFor();
-    await page.getByRole('row').nth(3).waitFor();
+    const rows = page.getByRole('grid', { name: 'Trajectories' }).getByRole('row');
+    await rows.nth(3).waitFor();
     expect(await frameMs(page, 'Trajectories')).toBeLessThan(100);
     await page.getByLabel('Reward from').fill('0.9');
     await page.getByText(/Trajectories: 1\d\d loaded/).waitFor();
-    await page.getByRole('row').nth(1).click();
+    await rows.nth(1).click();
     const conversation = page.getByRole('region', { name: 'Conversation' });
     await conversation.getByText(HOSTILE).waitFor();
     expect(await page.title()).toBe('Ortler console');

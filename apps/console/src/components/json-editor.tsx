@@ -2,9 +2,8 @@
 // style sheets, which the content security policy allows, unlike style elements.
 
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
-import { json, jsonParseLinter } from '@codemirror/lang-json';
+import { json } from '@codemirror/lang-json';
 import { bracketMatching, HighlightStyle, syntaxHighlighting } from '@codemirror/language';
-import { linter } from '@codemirror/lint';
 import { EditorState } from '@codemirror/state';
 import { drawSelection, EditorView, keymap } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
@@ -66,7 +65,6 @@ export function JsonEditor({ label, value, onChange, minHeight = '8rem' }: JsonE
           drawSelection(),
           bracketMatching(),
           json(),
-          linter(view => (view.state.doc.length === 0 ? [] : jsonParseLinter()(view))),
           syntaxHighlighting(COLOURS),
           LOOK,
           EditorView.theme({ '.cm-content': { minHeight } }),
