@@ -11,6 +11,7 @@ const NEEDS: Readonly<Record<string, string>> = {
   api: 'a running server',
   engine: 'a model',
   'model-builder': 'a downloaded checkpoint',
+  upstream: 'running servers',
 };
 
 export interface Example {
