@@ -151,7 +151,9 @@ describe.skipIf(!isCheckout)('first start of a clean clone (skipped outside a gi
         folder = join(dirname(clone), 'empty');
         mkdirSync(folder);
         const tarballs = join(dirname(clone), 'tarballs');
-        const files = readdirSync(tarballs).map(name => join(tarballs, name));
+        const files = readdirSync(tarballs)
+          .filter(name => name.endsWith('.tgz'))
+          .map(name => join(tarballs, name));
         const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
         execFileSync('npm', ['install', ...flags, ...files], { cwd: folder, env: newcomersEnvironment() });
       }, 300_000);

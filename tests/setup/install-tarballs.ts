@@ -18,7 +18,7 @@ export function installTarballs(
   wanted?: readonly string[],
 ): void {
   const installed = join(project, 'node_modules');
-  for (const file of readdirSync(tarballs)) {
+  for (const file of readdirSync(tarballs).filter(name => name.endsWith('.tgz'))) {
     const name = /^ortler-(?:(.+)-)?\d+\.\d+\.\d+\.tgz$/.exec(basename(file))![1] ?? 'ortler';
     if (wanted?.includes(name) === false) continue;
     const folder = join(installed, name === 'ortler' ? name : `@ortler/${name}`);

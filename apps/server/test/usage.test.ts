@@ -7,11 +7,16 @@ let test: TestApp;
 afterEach(() => test.app.close());
 const PATH = '/v1/organization/usage/completions';
 
-it('counts chats with the project of the header, and refuses a wrong one', async () => {
+it('counts chats with the project of the header, and refuses one that is too long', async () => {
   const services = createFakeServices();
   test = await openTestApp(services);
   const { usage } = (await test.post({ messages: MESSAGES }, { 'openai-project': 'web' })).json();
-  await test.post({ messages: MESSAGES, stream: true }, { authorization: `Bearer ${teamApiKey('acme')}` });
+  const ofTeam = {
+    authorization: `Bearer ${teamApiKey('acme')}`,
+    'vendor-project': 'acme/search',
+    'openai-project': 'web',
+  };
+  await test.post({ messages: MESSAGES, stream: true }, ofTeam);
   expect(services.usages).toMatchObject([
     {
       keyId: 'key-1',
@@ -21,9 +26,9 @@ it('counts chats with the project of the header, and refuses a wrong one', async
       inputTokenCount: usage.prompt_tokens,
       outputTokenCount: usage.completion_tokens,
     },
-    { team: 'acme', project: null, requestCount: 1 },
+    { team: 'acme', project: 'acme/search', requestCount: 1 },
   ]);
-  const refused = await test.post({ messages: MESSAGES }, { 'openai-project': 'a b' });
+  const refused = await test.post({ messages: MESSAGES }, { 'openai-project': 'a'.repeat(257) });
   expect([refused.statusCode, refused.json().error.message]).toEqual([
     400,
     expect.stringContaining('OpenAI-Project'),

@@ -65,7 +65,9 @@ export const usageResult = z.object({
   project_id: z
     .string()
     .nullable()
-    .describe('Header `OpenAI-Project` of the requests; null without one and unless grouped by it.'),
+    .describe(
+      'Header `Vendor-Project`, or else `OpenAI-Project`, of the requests; null without one and unless grouped by it.',
+    ),
   model: z.string().nullable().describe('Id of the model that answered; null unless grouped by it.'),
 });
 

@@ -20,21 +20,23 @@ export interface UsedGeneration {
   readonly requestCount?: number;
 }
 
-const PROJECT = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+/** Of a project's name, which is a column of the usage report. */
+const LONGEST_PROJECT = 256;
 
 /**
- * The caller of a request. The project is OpenAI's header `OpenAI-Project`, which its clients send.
+ * The caller of a request. The project is the header `Vendor-Project` as it stands, or OpenAI's `OpenAI-Project`, which its
+ * clients send; the team is always that of the key.
  * Throws: `invalid_parameter`.
  */
 export function toUsingCaller({
   principal,
   headers,
 }: Pick<CallerContext, 'principal' | 'headers'>): UsingCaller {
-  const project = headers['openai-project'] ?? null;
-  if (project !== null && !PROJECT.test(project))
+  const project = headers['vendor-project'] || headers['openai-project'] || null;
+  if (project !== null && project.length > LONGEST_PROJECT)
     throw new ApiError(
       'invalid_parameter',
-      'The header OpenAI-Project must be a name of at most 64 letters, digits, dots, hyphens and underscores.',
+      `The header Vendor-Project or OpenAI-Project is longer than ${LONGEST_PROJECT} characters.`,
     );
   return { principal, project };
 }

@@ -11,8 +11,8 @@ export const requestHeaders = z.object({
     .string()
     .optional()
     .describe(
-      '`<team>/<project>` for usage accounting. Accepted without effect, like `OpenAI-Project`: usage is attributed to ' +
-        'the team of the key.',
+      '`<team>/<project>`: the project of the usage report, at most 256 characters. Without it `OpenAI-Project` is. The ' +
+        'team of the report is that of the key.',
     ),
 });
 
