@@ -197,7 +197,9 @@ it('documents every route, and routes everything that is documented', async () =
     'GET /health/live',
     'GET /health/ready',
     'GET /metrics',
+    'GET /model_info',
     'GET /ping',
+    'GET /server_info',
     'GET /version',
     'POST /ping',
   ];

@@ -67,7 +67,6 @@ it('reports over REST with lists in the forms of OpenAI, and over tRPC the same'
     test.app.inject({ url: `${PATH}?${query}`, headers: { authorization: AUTHORIZATION } });
   const first = await get(`start_time=${start}&group_by=model,api_key_id`);
   expect(first.json()).toMatchObject({ object: 'page', has_more: false, next_page: null });
-  await get(`start_time=${start}&group_by=model&group_by=api_key_id`);
   await get(`start_time=${start}&group_by[]=model&group_by[]=api_key_id`);
   const client = createOrtlerClient({ url: await test.listen(), apiKey: TEST_API_KEY });
   const overTrpc = await client.usage.completions.query({
@@ -75,7 +74,7 @@ it('reports over REST with lists in the forms of OpenAI, and over tRPC the same'
     group_by: ['model', 'api_key_id'],
   });
   expect(overTrpc).toEqual(first.json());
-  expect(asked).toHaveLength(4);
+  expect(asked).toHaveLength(3);
   for (const query of asked) expect(query).toEqual(asked[0]);
   expect(asked[0]).toMatchObject({ groups: ['model', 'api_key_id'] });
   expect((await get('')).statusCode).toBe(400);

@@ -165,7 +165,7 @@ describe('a beam search', () => {
   test('keeps its place in the queue: later requests do not delay its steps', async () => {
     const single = await createScriptedEngine({
       peak: 0,
-      core: { maxSequences: 1, tuning: { maxQueuedSequences: 8 } },
+      core: { maxSequences: 1, tuning: { maxQueuedSequences: 12 } },
     });
     try {
       const ended: string[] = [];

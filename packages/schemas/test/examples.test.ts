@@ -59,6 +59,7 @@ const CASES: Record<string, [z.ZodType, Examples]> = {
     schemas.feedbackPayloadSchemaResult,
     schemas.feedbackPayloadSchemaResultExamples,
   ],
+  usagePage: [schemas.usagePage, schemas.usagePageExamples],
   responseInputItem: [schemas.responseInputItem, schemas.responseInputItemExamples],
   responseTool: [schemas.responseTool, schemas.responseToolExamples],
   responseRequest: [schemas.responseRequest, schemas.responseRequestExamples],

@@ -54,12 +54,13 @@ export class RequestInput {
   }
 }
 
-/** A parameter that comes several times, or with brackets as OpenAI's clients send lists, is one list with commas. */
+/** A parameter with brackets, as OpenAI's clients send lists, is one list with commas. Of others that come several times the last counts. */
 function readQuery(search: string): Record<string, string> {
   const values: Record<string, string> = {};
   for (const [key, value] of new URLSearchParams(search)) {
-    const name = key.endsWith('[]') ? key.slice(0, -2) : key;
-    const known = Object.hasOwn(values, name) ? values[name] : undefined;
+    const isList = key.endsWith('[]');
+    const name = isList ? key.slice(0, -2) : key;
+    const known = isList && Object.hasOwn(values, name) ? values[name] : undefined;
     Object.defineProperty(values, name, {
       value: known === undefined ? value : `${known},${value}`,
       enumerable: true,

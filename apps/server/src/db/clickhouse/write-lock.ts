@@ -2,9 +2,11 @@
 // there: PostgreSQL by an advisory lock, SQLite by the write lock of a separate file, so that the database itself stays
 // free. A process that dies releases the lock.
 
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Kysely } from 'kysely';
 import type { Database } from '../database.ts';
+import { createDatabaseFile } from '../sqlite/create-database-file.ts';
 import { createThreadDialect } from '../sqlite/thread-dialect.ts';
 
 export interface WriteLock {
@@ -15,16 +17,20 @@ export interface WriteLock {
 
 const LOCK_FILE = 'clickhouse-writes.lock';
 
-/** @param dataDir Folder of the SQLite database; unused with PostgreSQL. */
-export function createWriteLock(database: Database, dataDir: string): WriteLock {
+/**
+ * Mutates: the disk, inside `dataDir`. Throws: errors of the file system.
+ *
+ * @param dataDir Folder of the SQLite database; unused with PostgreSQL.
+ */
+export async function createWriteLock(database: Database, dataDir: string): Promise<WriteLock> {
   if (database.kind === 'postgres')
     return {
       run: work => database.exclusively('clickhouse-writes', work),
       close: async () => undefined,
     };
-  const lock = new Kysely<object>({
-    dialect: createThreadDialect({ thread: { file: join(dataDir, LOCK_FILE) }, threadCount: 1 }),
-  });
+  const file = join(dataDir, LOCK_FILE);
+  if (!existsSync(file)) await createDatabaseFile(file);
+  const lock = new Kysely<object>({ dialect: createThreadDialect({ thread: { file }, threadCount: 1 }) });
   return {
     run: work => lock.transaction().execute(work),
     close: () => lock.destroy(),

@@ -13,7 +13,9 @@ import { migrate } from '../migrate.ts';
 /** Reverts migration 0004 and later ones, and keeps the rows. */
 async function backToBeforeTeams({ db, kind }: Database): Promise<void> {
   const statements = [
-    'alter table api_keys drop column team',
+    ...['team', 'requests_per_minute', 'tokens_per_minute', 'concurrency'].map(
+      column => `alter table api_keys drop column ${column}`,
+    ),
     'create table old as select * from checkpoints',
     'drop table checkpoints',
     'alter table old rename to checkpoints',

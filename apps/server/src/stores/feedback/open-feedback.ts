@@ -38,7 +38,7 @@ export async function openFeedback(database: Database, options: FeedbackOptions)
       close: async () => undefined,
     };
   const clickHouse = await openClickHouse({ url, queryTimeLimitMs });
-  const lock = createWriteLock(database, dataDir);
+  const lock = await createWriteLock(database, dataDir);
   const writer = createFeedbackWriter(clickHouse, lock);
   return {
     store: createClickHouseFeedbackStore(clickHouse, writer),
