@@ -284,7 +284,9 @@ describe.each(MODELS.map(model => [describeModel(model), model] as const))(
       // A daily run may miss these rare events.
       if (!IS_FULL_RUN) return;
       const stats = cores.map(core => core.stats);
-      expect(stats.every(({ preemptionCount }) => preemptionCount > 10)).toBe(true);
+      const preemptionCounts = stats.map(({ preemptionCount }) => preemptionCount);
+      expect(Math.min(...preemptionCounts)).toBeGreaterThan(0);
+      expect(preemptionCounts.reduce((sum, count) => sum + count)).toBeGreaterThan(100);
       const { draftedTokenCount, acceptedTokenCount } = stats.at(-1)!;
       expect(acceptedTokenCount).toBeGreaterThan(20);
       expect(draftedTokenCount).toBeGreaterThan(acceptedTokenCount + 1_000);
