@@ -96,7 +96,10 @@ it.skipIf(python === undefined)(
     const health = await fetch(`${server!.url}/health`);
     expect(await health.json()).toMatchObject({
       status: 'ok',
-      databases: [{ name: 'clickhouse', state: 'ready' }],
+      databases: [
+        { name: 'sqlite', state: 'ready' },
+        { name: 'clickhouse', state: 'ready' },
+      ],
     });
   },
 );
