@@ -1,5 +1,5 @@
 // Counts the values of a JSON text without reading it, so that one with more than its readers take is refused at the cost of a
-// scan: a million keys take a parser, a schema and whoever copies the object seconds.
+// scan: a million keys take a parser, a schema and a copy of the object seconds.
 
 import { findStringEnd } from './json-slices.ts';
 

@@ -63,18 +63,7 @@ function FeedbackForm({ turns, system }: KeepPanelProps) {
           />
         )}
       </Field>
-      <Field label="Score" className="w-24">
-        {ids => (
-          <Input
-            {...ids}
-            type="number"
-            step="any"
-            required
-            value={score}
-            onChange={({ target }) => setScore(target.value)}
-          />
-        )}
-      </Field>
+      <NumberField label="Score" value={score} onChange={setScore} />
       <Field label="Note" className="min-w-40 flex-1">
         {ids => <Input {...ids} value={note} onChange={({ target }) => setNote(target.value)} />}
       </Field>
@@ -123,18 +112,7 @@ function TrajectoryForm({ turns, system }: KeepPanelProps) {
           </Select>
         )}
       </Field>
-      <Field label="Reward" className="w-24">
-        {ids => (
-          <Input
-            {...ids}
-            type="number"
-            step="any"
-            required
-            value={reward}
-            onChange={({ target }) => setReward(target.value)}
-          />
-        )}
-      </Field>
+      <NumberField label="Reward" value={reward} onChange={setReward} />
       <Field label="Split" className="w-28">
         {ids => <Input {...ids} required value={split} onChange={({ target }) => setSplit(target.value)} />}
       </Field>
@@ -146,5 +124,30 @@ function TrajectoryForm({ turns, system }: KeepPanelProps) {
       </span>
       {log.isError && <FailureNotice error={log.error} className="w-full p-0" />}
     </form>
+  );
+}
+
+function NumberField({
+  label,
+  value,
+  onChange,
+}: {
+  readonly label: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}) {
+  return (
+    <Field label={label} className="w-24">
+      {ids => (
+        <Input
+          {...ids}
+          type="number"
+          step="any"
+          required
+          value={value}
+          onChange={({ target }) => onChange(target.value)}
+        />
+      )}
+    </Field>
   );
 }

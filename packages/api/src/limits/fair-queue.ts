@@ -19,7 +19,7 @@ export interface FairQueueLimits {
 
 /** What the queue needs to know of a request. */
 export interface QueuedCaller {
-  /** The team, or whoever shares the resource with others. */
+  /** The team or other caller that takes turns with others. */
   readonly share: string;
   /** Ends the wait of a caller who left. */
   readonly signal: AbortSignal;

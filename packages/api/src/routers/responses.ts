@@ -46,6 +46,11 @@ export function createResponsesRouter(services: Services) {
         : `There is no stored response ${JSON.stringify(id.slice(0, 100))}.`,
       { param: 'response_id' },
     );
+  const findOwn = async (id: string, owner: string) => {
+    const found = await services.responses?.find(id, owner);
+    if (found === undefined) throw missing(id);
+    return found;
+  };
   const events = chunkStream<ResponseStreamEvent>();
   return router({
     create: procedure
@@ -86,8 +91,7 @@ export function createResponsesRouter(services: Services) {
       .input(responseRetrieveInput)
       .output(responseObject)
       .query(async ({ ctx, input: { response_id: id } }) => {
-        const found = await services.responses?.find(id, responseOwner(ctx.principal));
-        if (found === undefined) throw missing(id);
+        const found = await findOwn(id, responseOwner(ctx.principal));
         return found.response;
       }),
 
@@ -110,7 +114,7 @@ export function createResponsesRouter(services: Services) {
       .output(responseInputItemList)
       .query(async ({ ctx, input: { response_id: id, ...page } }) => {
         const owner = responseOwner(ctx.principal);
-        if ((await services.responses?.find(id, owner)) === undefined) throw missing(id);
+        await findOwn(id, owner);
         return listInputItems(id, page, { store: services.responses, owner });
       }),
 
@@ -131,8 +135,7 @@ export function createResponsesRouter(services: Services) {
       .input(responseId)
       .output(responseObject)
       .mutation(async ({ ctx, input: { response_id: id } }) => {
-        const found = await services.responses?.find(id, responseOwner(ctx.principal));
-        if (found === undefined) throw missing(id);
+        await findOwn(id, responseOwner(ctx.principal));
         throw new ApiError(
           'invalid_parameter',
           'Only responses in the background can be cancelled, and this one is complete. To end one early, close its connection.',
