@@ -27,6 +27,7 @@ const GPU_TESTS = ['{packages,apps,tests}/**/*.gpu.test.ts'];
 /** Whole models of every family, in every precision: tens of seconds each. */
 const FAMILY_TESTS = [
   'packages/model-builder/test/{decoder-golden,family-equivalence,gguf-families}.test.ts',
+  'tests/server/families.test.ts',
 ];
 
 /** Tests on a real model, which `npm run test-models` downloads. */
@@ -99,6 +100,7 @@ export default defineConfig(({ mode }) => ({
           name: 'families',
           include: FAMILY_TESTS,
           testTimeout: 120_000,
+          hookTimeout: 120_000,
         },
       },
       {
@@ -112,7 +114,7 @@ export default defineConfig(({ mode }) => ({
           sequence: { groupOrder: 2 },
           include: ['tests/**/*.test.ts'],
           globalSetup: ['tests/console/build-console.ts'],
-          exclude: [...GPU_TESTS, ...REAL_MODEL_TESTS, INSTALLED],
+          exclude: [...GPU_TESTS, ...REAL_MODEL_TESTS, ...FAMILY_TESTS, INSTALLED],
           // One of the AI SDK's dependencies publishes its TypeScript under the condition that our own packages use.
           // Node does not strip types below node_modules; vite does.
           server: { deps: { inline: [/@ai-sdk\//, /node_modules\/ai\//, /eventsource-parser/] } },

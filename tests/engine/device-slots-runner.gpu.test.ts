@@ -3,7 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Precision } from '@ortler/engine/graph-contract';
+import { layerCaches, type Precision } from '@ortler/engine/graph-contract';
 import {
   type CoreFacts,
   createDeviceSlotsRunner,
@@ -13,7 +13,7 @@ import {
   readManifest,
   type SlotModelRunner,
 } from '@ortler/engine/testing';
-import { ensureModel } from '@ortler/model-builder';
+import { buildModel, ensureModel } from '@ortler/model-builder';
 import {
   createTinyCheckpoint,
   type OptimumModelOptions,
@@ -22,6 +22,7 @@ import {
 import { selectBackend } from '@ortler/onnxruntime';
 import { whyNoWebGpu } from '@ortler/onnxruntime/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DECODER_GOLDENS, writeGoldenCheckpoint } from '../../packages/model-builder/test/decoder-golden.ts';
 import { row, tokens } from './runner-rows.ts';
 import { createTinyModelFolder, type TinyModelFolder } from './tiny-model-folder.ts';
 
@@ -98,6 +99,46 @@ describe.skipIf(reason !== undefined).each([
     it('gives logits of every position of a long chunk', async () => {
       await expectSame(row(2, 0, tokens(60, 8), 60));
       await expectSame(row(2, 0, tokens(60, 8), 31), row(1, 0, tokens(33, 9), 1));
+    });
+  },
+);
+
+const GEMMA_4 = DECODER_GOLDENS.find(({ family }) => family === 'gemma4_text')!.cases;
+
+describe.skipIf(reason !== undefined).each(GEMMA_4)(
+  `a model whose layers have caches of different sizes on a device: $name, ${reason ?? 'here'}`,
+  golden => {
+    it('computes chunks and decodes of several sequences as the CPU does', async () => {
+      const root = await mkdtemp(join(tmpdir(), 'ortler-layers-'));
+      const [sourceDir, outputDir] = [join(root, 'source'), join(root, 'slots')];
+      await writeGoldenCheckpoint(sourceDir, golden);
+      await buildModel({ sourceDir, outputDir, precision: 'f32', variant: 'slots' });
+      const { backend } = await selectBackend('native');
+      const manifest = await readManifest(outputDir);
+      expect(new Set(layerCaches(manifest).map(({ headSize }) => headSize)).size).toBe(2);
+      const processor = await createSlotsRunner(backend, outputDir, manifest, OPTIONS);
+      const device = await createDeviceSlotsRunner(backend, outputDir, manifest, {
+        ...OPTIONS,
+        device: 'webgpu',
+      });
+      const ids = golden.prompts[0]!.tokens;
+      for (const runner of [processor, device]) {
+        await runner.run([row(0, 0, ids.slice(0, 20))]);
+        runner.copySlot(0, 2, 20);
+      }
+      for (const rows of [
+        [row(0, 20, ids.slice(20), 3), row(1, 0, ids.slice(0, 9))],
+        [row(0, ids.length, [5]), row(1, 9, ids.slice(9, 31)), row(2, 20, [ids[20]!])],
+      ]) {
+        const expected = (await processor.run(rows)).slice();
+        const actual = await device.run(rows);
+        expect(actual.length).toBe(expected.length);
+        for (const [i, logit] of expected.entries())
+          expect(Math.abs(actual[i]! - logit)).toBeLessThan(ROUNDING);
+      }
+      await device.close();
+      await processor.close();
+      await rm(root, { recursive: true });
     });
   },
 );

@@ -9,17 +9,10 @@ import { buildModel } from '@ortler/model-builder';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import {
   DECODER_GOLDENS,
-  type GoldenPrompt,
   logitDeviation,
   writeGoldenCheckpoint,
 } from '../../packages/model-builder/test/decoder-golden.ts';
-
-/**
- * Largest difference of a log probability from transformers in float32, in deviations of the logits. Matrices are a few dozen wide, so
- * that roundings hardly average out. Gemma 4 does not scale down its scores, so that roundings of queries and keys weigh more.
- */
-const BOUNDS = { q8: 0.25, q4: 1 } as const;
-const SHARP_BOUNDS = { q8: 0.6, q4: 1.6 } as const;
+import { distanceFromLogits, familyBound, PRECISIONS } from '../support/family-bounds.ts';
 
 const ANSWER_LENGTH = 8;
 /** Tokens that the last of the prompts shares with the first one. */
@@ -37,7 +30,7 @@ describe.each(DECODER_GOLDENS)('$family', ({ family, cases }) => {
   beforeAll(() => writeGoldenCheckpoint(source, golden));
   afterEach(() => Promise.all(engines.splice(0).map(engine => engine.close())));
 
-  test.each(['q8', 'q4'] as const)('in %s', async precision => {
+  test.each(PRECISIONS)('in %s', async precision => {
     const modelDir = join(folder, family, precision);
     await buildModel({ sourceDir: source, outputDir: modelDir, precision });
     const start = async (prefillChunkLength: number) => {
@@ -52,8 +45,8 @@ describe.each(DECODER_GOLDENS)('$family', ({ family, cases }) => {
     const alone = [];
     for (const [i, own] of prompts.entries()) alone.push(await answer(engine, own, `alone ${i}`));
     expect(alone.map(({ cachedTokenCount }) => cachedTokenCount)).toEqual([0, 0, 0, 0]);
-    const { [precision]: bound } = family.startsWith('gemma4') ? SHARP_BOUNDS : BOUNDS;
-    expect(distanceFromGolden(alone[0]!, prompt)).toBeLessThan(bound * logitDeviation(prompt));
+    const bound = familyBound(family, precision) * logitDeviation(prompt);
+    expect(distanceFromLogits(alone[0]!.tokens[0]!, prompt.lastLogits)).toBeLessThan(bound);
 
     const together = await Promise.all(prompts.map((own, i) => answer(engine, own, `together ${i}`)));
     expect(together, 'beside others').toEqual(alone);
@@ -95,10 +88,4 @@ async function answer(engine: Engine, tokenIds: readonly number[], cachePartitio
   }
   expect(tokens.length).toBe(ANSWER_LENGTH);
   return { cachedTokenCount, tokens };
-}
-
-/** Of the first token's candidates. */
-function distanceFromGolden({ tokens }: Answer, { lastLogits }: GoldenPrompt): number {
-  const logSum = Math.log(lastLogits.reduce((sum, logit) => sum + Math.exp(logit), 0));
-  return Math.max(...tokens[0]!.map(([id, logprob]) => Math.abs(logprob - (lastLogits[id]! - logSum))));
 }

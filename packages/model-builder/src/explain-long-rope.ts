@@ -12,10 +12,16 @@ export async function explainLongRope(modelDir: string): Promise<string | undefi
   return choice === undefined ? undefined : `${describeLongRope(choice)}.`;
 }
 
-/** Without a full stop. */
-export function describeLongRope({ factors, originalContextLength }: LongRopeChoice): string {
+/**
+ * Without a full stop. `isBuilt`: of a build, whose factors no setting changes; else of a checkpoint, for which `--context-length` decides.
+ */
+export function describeLongRope(
+  { factors, originalContextLength }: LongRopeChoice,
+  { isBuilt = false }: { readonly isBuilt?: boolean } = {},
+): string {
   const limit = originalContextLength.toLocaleString('en');
+  const ofCheckpoint = isBuilt ? ' in a build of the checkpoint' : '';
   return factors === 'short'
-    ? `LongRoPE with its short factors, as the context is at most ${limit} tokens; a longer --context-length takes the long ones`
-    : `LongRoPE with its long factors, as the context is longer than ${limit} tokens; a --context-length of at most that takes the short ones`;
+    ? `LongRoPE with its short factors, as the context is at most ${limit} tokens; a longer --context-length${ofCheckpoint} takes the long ones`
+    : `LongRoPE with its long factors, as the context is longer than ${limit} tokens; a --context-length of at most that${ofCheckpoint} takes the short ones`;
 }

@@ -41,6 +41,8 @@ Weights are F32, F16 or BF16, or quantised with GPTQ, AWQ, compressed-tensors or
 GGUF files of these \`general.architecture\`s are built ([ADR 47](adr/0047-gguf-files-and-the-precision-of-their-builds.md)):
 ${[...GGUF_ARCHITECTURES.keys()].toSorted().map(code).join(', ')}.
 Files of Mistral 7B to Small 3.0 say \`llama\`, those of OLMo 3 \`olmo2\`, and those of Ministral 3 \`mistral3\`.
+Files of StarCoder 2 do not say its window, and llama.cpp attends to the whole context; here it has the 4,096 tokens of all published
+models, as in transformers.
 
 ## Not built
 

@@ -110,7 +110,10 @@ const phi3: GgufArchitecture = {
   }),
 };
 
-/** Files have no window, all published models one of 4096 tokens. */
+/**
+ * All published models have a window of 4096 tokens, as transformers computes them. Converters do not write it and llama.cpp reads none, so
+ * there each token attends to the whole context. Source: llama.cpp, conversion/starcoder.py and src/models/starcoder2.cpp
+ */
 const starcoder2: GgufArchitecture = {
   modelType: 'starcoder2',
   layerNormKey: 'norm_epsilon',

@@ -23,7 +23,10 @@ export function showInspection(inspection: Inspection): string {
     ['architecture', describeArchitecture(model)],
     ...optional('parameters', model.parameterCount?.toLocaleString('en')),
     ...optional('context', model.contextLength && `${model.contextLength.toLocaleString('en')} tokens`),
-    ...optional('rotation', model.longRope && describeLongRope(model.longRope)),
+    ...optional(
+      'rotation',
+      model.longRope && describeLongRope(model.longRope, { isBuilt: model.layout === 'built' }),
+    ),
     ['weights', formatBytes(model.weightBytes)],
     ...optional('download', download && describeDownload(download)),
     ...optional('runs here', model.fault && `no: ${model.fault}`),

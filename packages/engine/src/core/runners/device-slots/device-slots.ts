@@ -3,9 +3,9 @@
 
 import type { OrtDevice, OrtSession, OrtValue } from '@ortler/onnxruntime';
 import { EngineError } from '../../../errors.ts';
-import { KV_PARTS, type KvPart, type ModelManifest } from '../../../graph-contract.ts';
+import { KV_PARTS, type KvPart, layerCaches, type ModelManifest } from '../../../graph-contract.ts';
 
-/** Tensors of one slot, of shape `[1, kvHeadCount, capacity, headSize]`, by layer and part. */
+/** Tensors of one slot, of shape `[1, kvHeadCount, capacity, headSize]` of the layer, by layer and part. */
 export type SlotTensors = readonly {
   readonly layer: number;
   readonly part: KvPart;
@@ -22,20 +22,26 @@ export interface DeviceSlotsShape {
 /** Throws: `engine_failed`, naming the settings to lower. */
 export function allocateSlot(
   session: OrtSession,
-  { layerCount, kvHeadCount, headSize, kvType }: ModelManifest,
+  manifest: ModelManifest,
   { contextLength, slotCount, device }: DeviceSlotsShape,
 ): SlotTensors {
-  const shape = [1, kvHeadCount, contextLength, headSize];
+  const { kvType } = manifest;
+  const caches = layerCaches(manifest);
   const tensors: { layer: number; part: KvPart; value: OrtValue }[] = [];
   try {
-    for (let layer = 0; layer < layerCount; layer++)
+    for (const [layer, { kvHeadCount, headSize }] of caches.entries()) {
+      const shape = [1, kvHeadCount, contextLength, headSize];
       for (const part of KV_PARTS) tensors.push({ layer, part, value: session.allocate(kvType, shape) });
+    }
     return tensors;
   } catch (cause) {
     for (const { value } of tensors) value.dispose();
     const elementBytes = kvType === 'float16' ? 2 : 4;
-    const elementCount = kvHeadCount * contextLength * headSize * 2 * layerCount * slotCount;
-    const gib = (elementBytes * elementCount) / 2 ** 30;
+    const tokenElements = caches.reduce(
+      (sum, { kvHeadCount, headSize }) => sum + 2 * kvHeadCount * headSize,
+      0,
+    );
+    const gib = (elementBytes * tokenElements * contextLength * slotCount) / 2 ** 30;
     const message = `The cache of ${slotCount} slots (maxSequences and cacheSlots) of contextLength ${contextLength} takes ${gib.toFixed(1)} GiB on the device "${device}", which has no room for it; lower one of them.`;
     throw new EngineError('engine_failed', message, { cause });
   }

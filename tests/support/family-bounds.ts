@@ -1,0 +1,25 @@
+// How far quantised builds of the families' tiny models may be from transformers.
+
+/** The precisions that are bounded. */
+export const PRECISIONS = ['q8', 'q4'] as const;
+
+/**
+ * Largest difference of a log probability from transformers in float32, in deviations of the logits. Matrices are a few dozen wide, so
+ * that roundings hardly average out.
+ */
+const BOUNDS = { q8: 0.25, q4: 1 } as const;
+/** Gemma 4 does not scale down its scores, so that roundings of queries and keys weigh more. */
+const SHARP_BOUNDS = { q8: 0.6, q4: 1.6 } as const;
+
+export function familyBound(family: string, precision: (typeof PRECISIONS)[number]): number {
+  return (family.startsWith('gemma4') ? SHARP_BOUNDS : BOUNDS)[precision];
+}
+
+/** Of the candidates of the token behind a prompt, from the logits of transformers. */
+export function distanceFromLogits(
+  candidates: readonly (readonly [tokenId: number, logprob: number])[],
+  logits: readonly number[],
+): number {
+  const logSum = Math.log(logits.reduce((sum, logit) => sum + Math.exp(logit), 0));
+  return Math.max(...candidates.map(([id, logprob]) => Math.abs(logprob - (logits[id]! - logSum))));
+}
