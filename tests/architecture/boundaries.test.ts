@@ -53,6 +53,7 @@ const PACKAGE_ARROWS: Readonly<Record<string, readonly string[]>> = {
     '@ortler/json',
     '@ortler/schemas',
     '@ortler/structured-output',
+    '@ortler/upstream',
     '@ortler/worker',
   ],
   'packages/ortler': [
@@ -103,6 +104,7 @@ const PACKAGE_ARROWS: Readonly<Record<string, readonly string[]>> = {
     '@ortler/onnxruntime',
     '@ortler/schemas',
     '@ortler/structured-output',
+    '@ortler/upstream',
     '@scalar/fastify-api-reference',
     '@trpc/client',
     '@trpc/server',

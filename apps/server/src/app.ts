@@ -38,6 +38,7 @@ import type { Metrics } from './system/metrics.ts';
 import { createStorageChecks, type StorageChecksOptions } from './system/storage-checks.ts';
 import { createStorageLog } from './system/storage-log.ts';
 import { type MetricsAccess, registerSystemRoutes } from './system/system-routes.ts';
+import { describeUpstreamFault } from './system/upstream-log.ts';
 import type { RequestSpan, Tracing } from './tracing/tracing.ts';
 
 export interface AppOptions {
@@ -117,6 +118,8 @@ export async function createApp({
       logStorageFault(error, known.message);
     else if (known.status >= 500 && known.reason === 'internal')
       app.log.error({ err: error, requestId }, 'request failed');
+    else if (known.reason === 'upstream_failed' || known.reason === 'upstream_timeout')
+      app.log.warn({ requestId, reason: describeUpstreamFault(error) }, known.message);
     else app.log.debug({ requestId, reason: known.reason, param: known.param }, known.message);
   };
 

@@ -95,6 +95,8 @@ export async function startServer(
     },
     onStopped: (modelId, { message, retryAfterMs }) =>
       logger.error({ model: modelId, reason: message, retryAfterMs }, 'model stopped'),
+    onUpstreamFault: (model, server, reason) =>
+      logger.warn({ model, server, reason }, 'a server of the model does not answer as it should'),
     onUnloaded: modelId => logger.info({ model: modelId }, 'checkpoint unloaded'),
     onDevice: choice => {
       // With device `auto`, a GPU that cannot be used is a warning.

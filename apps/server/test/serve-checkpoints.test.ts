@@ -56,6 +56,7 @@ beforeAll(async () => {
     onEvent: event => events.push(event),
     onDevice: () => undefined,
     onStopped: () => undefined,
+    onUpstreamFault: () => undefined,
     onUnloaded: id => unloaded.push(id),
   });
   const { catalog, checkpointModels } = models;

@@ -33,6 +33,7 @@ export type {
   Principal,
   ServedModel,
   Services,
+  UpstreamModel,
 } from './ports/services.ts';
 export type {
   Durations,

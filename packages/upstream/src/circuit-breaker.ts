@@ -12,6 +12,9 @@ export interface CircuitBreakerOptions {
   readonly now: () => number;
 }
 
+/** `closed` lets requests through, `open` none, `trying` one. */
+export type BreakerState = 'closed' | 'trying' | 'open';
+
 export class CircuitBreaker {
   readonly #options: CircuitBreakerOptions;
   #failureCount = 0;
@@ -27,6 +30,12 @@ export class CircuitBreaker {
   get isOpenForRequests(): boolean {
     if (this.#failureCount < this.#options.failureLimit) return true;
     return !this.#isTrying && this.#options.now() >= this.#closedUntilMs;
+  }
+
+  get state(): BreakerState {
+    const { failureLimit, now } = this.#options;
+    if (this.#failureCount < failureLimit) return 'closed';
+    return this.#isTrying || now() >= this.#closedUntilMs ? 'trying' : 'open';
   }
 
   /** Time until a trial; 0 when requests may be sent. Unit: milliseconds. */

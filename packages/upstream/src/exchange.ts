@@ -1,4 +1,4 @@
-// One POST to one server: a connection within a time limit, a first byte within another, and no longer silence than a third
+// One request to one server: a connection within a time limit, a first byte within another, and no longer silence than a third
 // while the answer is read. The answer is read as fast as its reader takes it.
 
 import { type Agent, type IncomingMessage, request as requestHttp } from 'node:http';
@@ -17,7 +17,8 @@ export interface Timeouts {
 export interface ExchangeRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  /** Sent with POST; null: a GET. */
+  readonly body: string | null;
   readonly agent: Agent;
   readonly timeouts: Timeouts;
   readonly signal: AbortSignal;
@@ -45,9 +46,9 @@ export function exchange({
   const { promise, resolve, reject } = Promise.withResolvers<Exchange>();
   const send = url.protocol === 'https:' ? requestHttps : requestHttp;
   const outgoing = send(url, {
-    method: 'POST',
+    method: body === null ? 'GET' : 'POST',
     agent,
-    headers: { ...headers, 'content-length': Buffer.byteLength(body) },
+    headers: body === null ? headers : { ...headers, 'content-length': Buffer.byteLength(body) },
   });
   let isConnected = false;
   const fail = (error: unknown) => {
@@ -86,7 +87,7 @@ export function exchange({
       leave: () => incoming.destroy(),
     });
   });
-  outgoing.end(body);
+  outgoing.end(body ?? undefined);
   return promise;
 }
 

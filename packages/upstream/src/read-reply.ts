@@ -20,13 +20,18 @@ export async function readJsonText(host: string, reply: Exchange): Promise<strin
   return text;
 }
 
-/** The error of an answer whose status is one. */
+/**
+ * The error of an answer whose status is one.
+ * @param apiKey Is taken out of the text: there are servers that repeat a key that they refuse.
+ */
 export async function readErrorReply(
   host: string,
   { status, headers, body }: Exchange,
+  apiKey: string | undefined,
 ): Promise<UpstreamError> {
   // What arrived of the body is enough; the status is the error.
-  const text = await readText(body, MAX_ERROR_BYTES).catch(() => '');
+  const sent = await readText(body, MAX_ERROR_BYTES).catch(() => '');
+  const text = apiKey === undefined ? sent : sent.replaceAll(apiKey, '***');
   return new UpstreamError(codeOf(status), `${host} answered ${status}${toReason(text)}`, {
     status,
     body: text,

@@ -1,7 +1,7 @@
 // Chooses the server of a request: by its prefix where it has one, so that the same conversation finds its cache, else the one
 // with the fewest open requests. Servers with an open circuit breaker are left out.
 
-import { CircuitBreaker, type CircuitBreakerOptions } from './circuit-breaker.ts';
+import { type BreakerState, CircuitBreaker, type CircuitBreakerOptions } from './circuit-breaker.ts';
 import { HashRing } from './hash-ring.ts';
 
 export interface Lease {
@@ -10,26 +10,48 @@ export interface Lease {
   end(outcome: 'succeeded' | 'failed' | 'left'): void;
 }
 
+/** One server of a pool, as it is now. */
+export interface ServerState {
+  readonly url: string;
+  /** `open`: it failed so often that it is left alone; `trying`: after that, the next request or the one that runs decides. */
+  readonly breaker: BreakerState;
+  /** Requests that are being answered. */
+  readonly openCount: number;
+  /** Requests since the start, those that moved on included. */
+  readonly requestCount: number;
+  readonly failureCount: number;
+}
+
 export class ServerPool {
   readonly #urls: readonly URL[];
   readonly #ring: HashRing;
   readonly #breakers: readonly CircuitBreaker[];
   readonly #loads: number[];
+  readonly #requestCounts: number[];
+  readonly #failureCounts: number[];
 
   constructor(urls: readonly URL[], breaker: CircuitBreakerOptions) {
     this.#urls = urls;
     this.#ring = new HashRing(urls.map(({ href }) => href));
     this.#breakers = urls.map(() => new CircuitBreaker(breaker));
     this.#loads = urls.map(() => 0);
+    this.#requestCounts = urls.map(() => 0);
+    this.#failureCounts = urls.map(() => 0);
   }
 
   get size(): number {
     return this.#urls.length;
   }
 
-  /** Open requests of each server, in the order of their addresses. */
-  get loads(): readonly number[] {
-    return [...this.#loads];
+  /** In the order of their addresses. */
+  get servers(): readonly ServerState[] {
+    return this.#urls.map(({ href }, index) => ({
+      url: href,
+      breaker: this.#breakers[index]!.state,
+      openCount: this.#loads[index]!,
+      requestCount: this.#requestCounts[index]!,
+      failureCount: this.#failureCounts[index]!,
+    }));
   }
 
   /** Time until some server may be tried; 0 when one may be asked now. Unit: milliseconds. */
@@ -59,13 +81,17 @@ export class ServerPool {
     const breaker = this.#breakers[index]!;
     breaker.begin();
     this.#loads[index]!++;
+    this.#requestCounts[index]!++;
     return {
       url: this.#urls[index]!,
       end: outcome => {
         this.#loads[index]!--;
         if (outcome === 'succeeded') breaker.succeed();
-        else if (outcome === 'failed') breaker.fail();
-        else breaker.forget();
+        else if (outcome === 'left') breaker.forget();
+        else {
+          this.#failureCounts[index]!++;
+          breaker.fail();
+        }
       },
     };
   }

@@ -8,7 +8,7 @@ import { readEventStream } from './event-stream.ts';
 import { type Exchange, exchange, type Timeouts } from './exchange.ts';
 import { leasedEvents } from './leased-events.ts';
 import { readErrorReply, readJsonText } from './read-reply.ts';
-import { type Lease, ServerPool } from './server-pool.ts';
+import { type Lease, ServerPool, type ServerState } from './server-pool.ts';
 import { UpstreamError } from './upstream-error.ts';
 
 export interface UpstreamOptions {
@@ -25,6 +25,8 @@ export interface UpstreamRequest {
   readonly path: string;
   /** JSON. */
   readonly body: string;
+  /** Sent beside those of the client. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Requests with the same key prefer the same server; see `prefixKey`. */
   readonly key: string | null;
   /** Ends the request on the server too. */
@@ -32,8 +34,15 @@ export interface UpstreamRequest {
 }
 
 export interface Upstream {
-  /** Open requests of each server, in the order of their addresses. */
-  readonly loads: readonly number[];
+  /** Each server as it is now, in the order of their addresses. */
+  readonly servers: readonly ServerState[];
+  /** Time until some server may be asked; 0: one may be now. Unit: milliseconds. */
+  readonly remainingMs: number;
+  /**
+   * The text of a JSON document of one server, by its place. It neither waits for the circuit breaker nor counts for it.
+   * Throws: as `postForJson`.
+   */
+  getJson(server: number, path: string, signal: AbortSignal): Promise<string>;
   /** The text of a JSON answer. Throws: `UpstreamError`, or the reason of the signal. */
   postForJson(request: UpstreamRequest): Promise<string>;
   /**
@@ -57,35 +66,54 @@ const MIN_ATTEMPTS = 2;
 /** The server did not work on the request. */
 const MOVED_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
+interface SentBody {
+  readonly body: string | null;
+}
+
 /** Reads an answer until the caller may have it. Takes the lease where it gives something that goes on. */
 type Open<Result> = (reply: Exchange, lease: Lease) => Promise<Result>;
 
 export function createUpstream({ urls, apiKey, timeouts, breaker }: UpstreamOptions): Upstream {
-  const pool = new ServerPool(
-    urls.map(url => new URL(url.endsWith('/') ? url : `${url}/`)),
-    { ...BREAKER, ...breaker },
-  );
+  const bases = urls.map(url => new URL(url.endsWith('/') ? url : `${url}/`));
+  const pool = new ServerPool(bases, { ...BREAKER, ...breaker });
   const limits = { ...TIMEOUTS, ...timeouts };
   const agents = { http: new Agent({ keepAlive: true }), https: new TlsAgent({ keepAlive: true }) };
-  const headers = {
-    'content-type': 'application/json',
-    ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
-  };
+  const authorization = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
+
+  /** One request to one server. Throws: an answer whose status is not 200. */
+  async function send(
+    server: URL,
+    { path, body, signal, headers }: Pick<UpstreamRequest, 'path' | 'signal' | 'headers'> & SentBody,
+    accept: string,
+  ): Promise<Exchange> {
+    const url = new URL(path, server);
+    const reply = await exchange({
+      url,
+      headers: {
+        ...headers,
+        ...authorization,
+        accept,
+        ...(body !== null && { 'content-type': 'application/json' }),
+      },
+      body,
+      agent: url.protocol === 'https:' ? agents.https : agents.http,
+      timeouts: limits,
+      signal,
+    });
+    if (reply.status !== 200) throw await readErrorReply(url.host, reply, apiKey);
+    return reply;
+  }
 
   /** Asks one server. The lease has ended where this throws. */
   async function ask<Result>(
     lease: Lease,
-    { path, body, signal }: UpstreamRequest,
+    request: UpstreamRequest,
     accept: string,
     open: Open<Result>,
   ): Promise<Result> {
-    const url = new URL(path, lease.url);
-    const agent = url.protocol === 'https:' ? agents.https : agents.http;
+    const { signal } = request;
     try {
-      const sent = { url, headers: { ...headers, accept }, body, agent, timeouts: limits, signal };
-      const reply = await exchange(sent);
-      if (reply.status !== 200) throw await readErrorReply(url.host, reply);
-      return await open(reply, lease);
+      return await open(await send(lease.url, request, accept), lease);
     } catch (error) {
       lease.end(outcomeOf(error, signal));
       throw error;
@@ -125,8 +153,16 @@ export function createUpstream({ urls, apiKey, timeouts, breaker }: UpstreamOpti
   }
 
   return {
-    get loads() {
-      return pool.loads;
+    get servers() {
+      return pool.servers;
+    },
+    get remainingMs() {
+      return pool.remainingMs;
+    },
+    async getJson(server, path, signal) {
+      const url = bases[server]!;
+      const reply = await send(url, { path, body: null, signal }, 'application/json');
+      return readJsonText(url.host, reply);
     },
     postForJson: request =>
       askUntilAnswered(request, 'application/json', async (reply, lease) => {

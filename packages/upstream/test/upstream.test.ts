@@ -3,7 +3,7 @@
 import { createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createUpstream, type Upstream, UpstreamError, type UpstreamOptions } from '../src/index.ts';
-import { type FaultyServer, type Step, startFaultyServer, steps } from './faulty-server.ts';
+import { type FaultyServer, type Step, startFaultyServer, steps } from '../src/testing/index.ts';
 
 const ANSWER = { id: 'a', choices: [] };
 const BUSY = { error: { message: 'too many' } };
@@ -47,6 +47,8 @@ async function errorOf(work: Promise<unknown>): Promise<UpstreamError> {
   return error as UpstreamError;
 }
 
+const openCounts = (upstream: Upstream) => upstream.servers.map(({ openCount }) => openCount);
+
 /** A port that nobody listens on. */
 async function closedUrl(): Promise<string> {
   const server = createServer();
@@ -64,7 +66,7 @@ describe('an answer in JSON', () => {
     expect(await upstream.postForJson(request())).toBe(text);
     expect(server.bodies).toEqual(['{"model":"m"}']);
     expect(server.headers[0]).toMatchObject({ authorization: 'Bearer secret' });
-    expect(upstream.loads).toEqual([0]);
+    expect(openCounts(upstream)).toEqual([0]);
   });
 
   it.each([
@@ -127,7 +129,7 @@ describe('a stream', () => {
     );
     const upstream = connect([server.url]);
     expect(await readAll(upstream)).toEqual(['{"a": "ä"}', 'two']);
-    expect(upstream.loads).toEqual([0]);
+    expect(openCounts(upstream)).toEqual([0]);
   });
 
   it.each([
@@ -184,7 +186,7 @@ describe('a stream', () => {
     caller.abort(new Error('gone'));
     await expect(waiting).rejects.toThrow('gone');
     await expect.poll(() => server.leftCount).toBe(2);
-    expect(upstream.loads).toEqual([0]);
+    expect(openCounts(upstream)).toEqual([0]);
   });
 
   it('waits for a reader that is slow, without counting that as silence', async () => {
@@ -219,12 +221,35 @@ describe('a server that keeps failing', () => {
       code: 'unavailable',
       retryAfterMs: 1_000,
     });
+    expect(upstream.servers).toMatchObject([{ breaker: 'open', requestCount: 2, failureCount: 2 }]);
+    expect(upstream.remainingMs).toBe(1_000);
     nowMs = 1_000;
+    expect(upstream.servers).toMatchObject([{ breaker: 'trying' }]);
     expect(await errorOf(upstream.postForJson(request()))).toMatchObject({ code: 'failed' });
     nowMs = 2_500;
     expect(await errorOf(upstream.postForJson(request()))).toMatchObject({ retryAfterMs: 500 });
     nowMs = 3_000;
     expect(JSON.parse(await upstream.postForJson(request()))).toEqual(ANSWER);
+    expect(upstream.servers).toMatchObject([{ breaker: 'closed', requestCount: 4, failureCount: 3 }]);
     expect(server.bodies).toHaveLength(4);
+  });
+
+  it('is asked for documents all the same, which says nothing of its completions', async () => {
+    const server = await start(steps.json(BUSY, 500), steps.json(BUSY, 500), steps.json({ data: [] }));
+    const upstream = connect([server.url], { breaker: { failureLimit: 1 } });
+    await errorOf(upstream.postForJson(request()));
+    const { signal } = new AbortController();
+    expect(await errorOf(upstream.getJson(0, 'models', signal))).toMatchObject({ code: 'failed' });
+    expect(JSON.parse(await upstream.getJson(0, 'models', signal))).toEqual({ data: [] });
+    expect(upstream.servers).toMatchObject([{ breaker: 'open', requestCount: 1, failureCount: 1 }]);
+  });
+});
+
+describe('the key of the servers', () => {
+  it('is not in an error, also where the server repeats it', async () => {
+    const server = await start(steps.json({ error: { message: 'no key like secret-key here' } }, 401));
+    const error = await errorOf(connect([server.url], { apiKey: 'secret-key' }).postForJson(request()));
+    expect(error.message).toContain('no key like *** here');
+    expect(JSON.stringify([error.message, error.body, error])).not.toContain('secret-key');
   });
 });

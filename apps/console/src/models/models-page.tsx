@@ -4,6 +4,7 @@ import type { AppRouter } from '@ortler/api';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { inferRouterOutputs } from '@trpc/server';
+import { Fragment } from 'react';
 import { FailureNotice, Notice } from '../components/notice.tsx';
 import { Page } from '../components/page.tsx';
 import { Badge } from '../components/ui/badge.tsx';
@@ -12,9 +13,15 @@ import { Panel } from '../components/ui/panel.tsx';
 import { useTRPC, useTRPCClient } from '../connection/api-client.ts';
 
 type ModelFacts = inferRouterOutputs<AppRouter>['server']['facts']['models'][number];
+type UpstreamFacts = NonNullable<ModelFacts['upstream']>;
 
 const REFRESH_MS = 1_000;
 const TONES = { ready: 'good', loading: 'plain', restarting: 'warning', failed: 'danger' } as const;
+const BREAKERS = {
+  closed: 'answers',
+  trying: 'failed, is being tried',
+  open: 'failed, is left alone',
+} as const;
 
 export function ModelsPage() {
   const trpc = useTRPC();
@@ -48,13 +55,17 @@ export function ModelsPage() {
   );
 }
 
-function ModelPanel({ model: { id, state, detail, engine, isCheckpoint } }: { readonly model: ModelFacts }) {
+function ModelPanel({
+  model: { id, kind, state, detail, engine, upstream },
+}: {
+  readonly model: ModelFacts;
+}) {
   return (
     <Panel
       title={<span className="wrap-anywhere">{id}</span>}
       actions={
         <>
-          {isCheckpoint && <Badge>checkpoint</Badge>}
+          {kind !== 'own' && <Badge>{kind}</Badge>}
           <Badge tone={TONES[state]}>{state}</Badge>
           <ChatLink model={id} />
         </>
@@ -85,7 +96,33 @@ function ModelPanel({ model: { id, state, detail, engine, isCheckpoint } }: { re
           )}
         </dl>
       )}
+      {upstream !== null && <UpstreamList upstream={upstream} />}
     </Panel>
+  );
+}
+
+/** A pool of other servers, without their addresses. */
+function UpstreamList({ upstream: { name, contextLength, servers } }: { readonly upstream: UpstreamFacts }) {
+  return (
+    <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1 px-3 py-2 text-sm">
+      <dt className="text-muted">Name there</dt>
+      <dd className="wrap-anywhere">{name}</dd>
+      {contextLength !== null && (
+        <>
+          <dt className="text-muted">Context</dt>
+          <dd>{contextLength.toLocaleString()} tokens</dd>
+        </>
+      )}
+      {servers.map(({ breaker, openCount }, index) => (
+        // The order of servers is that of the configuration, which stays.
+        <Fragment key={index}>
+          <dt className="text-muted">Server {index + 1}</dt>
+          <dd className={breaker === 'closed' ? undefined : 'text-warning'}>
+            {openCount} open requests, {BREAKERS[breaker]}
+          </dd>
+        </Fragment>
+      ))}
+    </dl>
   );
 }
 

@@ -16,7 +16,7 @@ import {
 } from '@ortler/model-builder';
 import { probeKernels } from '@ortler/onnxruntime';
 import type { Config } from '../config/config.ts';
-import { toModelSource } from '../config/setting-values.ts';
+import { toModelSource } from '../config/model-list.ts';
 import { toKvType } from '../models/build-options.ts';
 import { createBuildBars } from './build-bars.ts';
 import { measurePerplexity, readReportText, reportMatrices } from './build-report.ts';

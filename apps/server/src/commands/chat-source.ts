@@ -4,7 +4,7 @@ import { type ChatMessage, createEngine, type Engine } from '@ortler/engine';
 import { explainLongRope, explainLoss, prepareModel } from '@ortler/model-builder';
 import { chooseDevice } from '@ortler/onnxruntime';
 import type { Config } from '../config/config.ts';
-import type { ConfiguredModel } from '../config/setting-values.ts';
+import type { OwnModel } from '../config/model-list.ts';
 import { toBuildOptions } from '../models/build-options.ts';
 import { isOperatorError } from '../models/is-operator-error.ts';
 import { readChatTemplate } from '../models/read-chat-template.ts';
@@ -32,7 +32,7 @@ export interface ChatSource {
 
 /** Starts an engine in a thread of this process. Throws: `UserError` when the model cannot be used. */
 export async function openEngineSource(
-  { id, source }: ConfiguredModel,
+  { id, source }: OwnModel,
   config: Config,
   terminal: Terminal,
 ): Promise<ChatSource> {

@@ -6,7 +6,7 @@ import { type ChatMessage, EngineError } from '@ortler/engine';
 import { isModelReference } from '@ortler/hub';
 import { TRPCClientError } from '@trpc/client';
 import type { Config } from '../config/config.ts';
-import { type ConfiguredModel, toModelSource } from '../config/setting-values.ts';
+import { isOwnModel, type OwnModel, toModelSource } from '../config/model-list.ts';
 import { type AnswerSettings, type ChatSource, openEngineSource, openServerSource } from './chat-source.ts';
 import type { Terminal } from './terminal.ts';
 import { UserError } from './user-error.ts';
@@ -53,9 +53,13 @@ export async function chat(args: ChatArguments, config: Config, terminal: Termin
   }
 }
 
-function pickModel(name: string | undefined, { models }: Config): ConfiguredModel {
-  if (name === undefined) return models[0]!;
-  return models.find(({ id }) => id === name) ?? { id: name, source: toModelSource(name) };
+function pickModel(name: string | undefined, { models }: Config): OwnModel {
+  const found = name === undefined ? models[0]! : models.find(({ id }) => id === name);
+  if (found === undefined) return { id: name!, source: toModelSource(name!) };
+  if (isOwnModel(found)) return found;
+  throw new UserError(
+    `Other servers answer for the model ${found.id}. Start \`ortler serve\`, and give its address with --url.`,
+  );
 }
 
 async function answerOnce(

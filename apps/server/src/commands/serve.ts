@@ -1,5 +1,6 @@
 // `ortler serve`: starts the server, prints how to use it, and shuts it down on a signal.
 
+import type { CatalogModel } from '@ortler/api';
 import type { DeviceChoice } from '@ortler/onnxruntime';
 import type { Config } from '../config/config.ts';
 import { DatabaseError } from '../db/database-errors.ts';
@@ -8,7 +9,7 @@ import { isOperatorError } from '../models/is-operator-error.ts';
 import type { CatalogEvent } from '../models/model-catalog.ts';
 import { VERSION } from '../system/version.ts';
 import { type BuildBars, createBuildBars } from './build-bars.ts';
-import { describeDevice, describeModel, describePrecision } from './startup-report.ts';
+import { describeDevice, describeModel, describePrecision, describeUpstream } from './startup-report.ts';
 import type { Terminal } from './terminal.ts';
 import { UserError } from './user-error.ts';
 
@@ -31,10 +32,16 @@ export async function serve(config: Config, { out, isScreen }: Terminal): Promis
   const stopped = stopOnSignal(server, terminal);
   showWelcome(server, config, terminal);
   await server.loaded;
+  for (const { id, status } of server.catalog.list())
+    if (status.kind === 'upstream') terminal.out(describeUpstream(id, status.upstream));
   const seconds = ((performance.now() - startedAtMs) / 1000).toFixed(1);
-  const readyCount = server.catalog.list().filter(({ status }) => status.kind === 'ready').length;
+  const readyCount = server.catalog.list().filter(isReady).length;
   if (readyCount > 0) terminal.out(`\n  ready in ${seconds} s\n`);
   await stopped;
+}
+
+function isReady({ status }: CatalogModel): boolean {
+  return status.kind === 'upstream' ? status.upstream.state === 'ready' : status.kind === 'ready';
 }
 
 async function listen(

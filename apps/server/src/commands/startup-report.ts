@@ -1,5 +1,6 @@
-// Lines of `ortler serve` about the device, the precision of a build and each loaded model.
+// Lines of `ortler serve` about the device, the precision of a build and each model.
 
+import type { UpstreamModel } from '@ortler/api';
 import type { EngineInfo } from '@ortler/engine';
 import type { AutoPrecision } from '@ortler/model-builder';
 import type { DeviceChoice } from '@ortler/onnxruntime';
@@ -28,4 +29,15 @@ export function describeModel(modelId: string, info: EngineInfo): string {
   const line = `  model    ${modelId}: ${modelType}, ${size}, ${precision}, ${cache}${device} (${[backend, ...(kernels === undefined ? [] : [kernels])].join(', ')}), context ${contextLength}\n`;
   const notes = [backendNote, samplingNote, deviceNote].filter(note => note !== undefined);
   return [line, ...notes.map(note => `           slower than it could be: ${note}\n`)].join('');
+}
+
+/** One line for a model that other servers answer for. */
+export function describeUpstream(
+  modelId: string,
+  { name, servers, state, contextLength }: UpstreamModel,
+): string {
+  const count = servers.length === 1 ? 'another server' : `${servers.length} other servers`;
+  const context = contextLength === null ? '' : `, context ${contextLength}`;
+  const fault = state === 'ready' ? '' : '; none of them answers now';
+  return `  model    ${modelId}: ${name} of ${count}${context}${fault}\n`;
 }

@@ -26,6 +26,10 @@ describe('readConfig', () => {
       queryTimeLimitMs: 30_000,
       responseRetentionDays: 30,
       models: [{ id: 'ortler-demo', source: DEMO_MODEL_DIR }],
+      upstreamKeys: new Map(),
+      upstreamConnectMs: 5_000,
+      upstreamFirstByteMs: 300_000,
+      upstreamSilenceMs: 120_000,
       offline: false,
       device: 'auto',
       precision: 'auto',
@@ -100,7 +104,7 @@ describe('readConfig', () => {
   it('reports the wrong entry of a list, once', () => {
     expect(problemsOf({ ORTLER_CORS_ORIGINS: '*.example.org' }, { models: 'demo' })).toEqual([
       'ORTLER_CORS_ORIGINS must list origins such as https://example.org; "*.example.org" is none (got "*.example.org").',
-      '--models must list id=path pairs, paths that exist, or names such as org/model, separated by commas; "demo" is none of them (got "demo").',
+      '--models must list id=path pairs, id=URL pairs, paths that exist, or names such as org/model, separated by commas; "demo" is none of them (got "demo").',
     ]);
   });
 

@@ -3,13 +3,18 @@
 import { closestWord } from './closest-word.ts';
 import { findServiceLinks } from './service-links.ts';
 import type { Setting } from './settings/setting.ts';
+import { UPSTREAM_KEY_PREFIX } from './settings/upstream-settings.ts';
 import { SETTINGS } from './settings.ts';
+import { readUpstreamKeys } from './upstream-keys.ts';
 
 /** The checked settings of one process. */
 export type Config = {
   readonly [Name in keyof typeof SETTINGS]: (typeof SETTINGS)[Name] extends Setting<infer Value>
     ? Value
     : never;
+} & {
+  /** Keys of single models of other servers, by their ids. */
+  readonly upstreamKeys: ReadonlyMap<string, string>;
 };
 
 /** All mistakes of a configuration; `message` is for the terminal, without a stack. */
@@ -48,13 +53,23 @@ export function readConfig(
     if (result.success) values[name] = result.data;
     else {
       const source = flag === undefined ? setting.variable : setting.flag;
-      const shown = setting.isSecret === true ? '' : ` (got "${text}")`;
+      const shown = setting.isSecret === true ? '' : ` (got "${withoutPasswords(text)}")`;
       for (const issue of result.error.issues) problems.push(`${source} ${issue.message}${shown}.`);
     }
   }
-  if (problems.length === 0) problems.push(...findUnservedModels(values as Config));
+  if (problems.length === 0) {
+    problems.push(...findUnservedModels(values as Config));
+    const upstream = readUpstreamKeys(environment, (values as Config).models);
+    values.upstreamKeys = upstream.keys;
+    problems.push(...upstream.problems);
+  }
   if (problems.length > 0) throw new ConfigError(problems);
   return Object.freeze(values) as Config;
+}
+
+/** Addresses may hold passwords, though they should not. */
+function withoutPasswords(text: string): string {
+  return text.replaceAll(/\/\/[^/\s,]*@/g, '//***@');
 }
 
 // A setting for a model that is not served is a misspelt id.
@@ -74,7 +89,7 @@ function findUnservedModels(config: Config): string[] {
 function findUnknownVariables(environment: Readonly<Record<string, string | undefined>>): string[] {
   const known = Object.values(SETTINGS).map(({ variable }) => variable as string);
   return Object.keys(environment)
-    .filter(name => name.startsWith(PREFIX) && !known.includes(name))
+    .filter(name => name.startsWith(PREFIX) && !name.startsWith(UPSTREAM_KEY_PREFIX) && !known.includes(name))
     .map(name => {
       const near = closestWord(name, known);
       return near === undefined

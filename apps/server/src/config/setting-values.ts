@@ -1,18 +1,10 @@
 // Schemas of setting values, one function per kind: numbers, folders, sizes, lists. Callers: the tables in `settings`.
 
-import { existsSync } from 'node:fs';
-import { basename, resolve } from 'node:path';
-import { formatModelReference, parseModelSource } from '@ortler/hub';
+import { resolve } from 'node:path';
 import { z } from 'zod';
 
 export const MEBIBYTE = 1024 * 1024;
 const BYTE_UNITS: Readonly<Record<string, number>> = { '': 1, kb: 1024, mb: MEBIBYTE, gb: 1024 * MEBIBYTE };
-
-export interface ConfiguredModel {
-  readonly id: string;
-  /** An absolute path, or the name of a model of the Hub in its shortest form. */
-  readonly source: string;
-}
 
 /** A name for each model: of its reasoning parser, of its tool dialect. */
 export interface NamesByModel<Name> {
@@ -155,40 +147,4 @@ export function chatTemplateFiles(): z.ZodType<ChatTemplateFiles, string> {
     }
     return { ofModel, ofOthers };
   });
-}
-
-export function modelList(): z.ZodType<readonly ConfiguredModel[], string> {
-  return z.string().transform((text, context) => {
-    const models: ConfiguredModel[] = [];
-    for (const entry of text.split(',')) {
-      const model = parseModel(entry.trim());
-      if (model === undefined)
-        context.addIssue(
-          `must list id=path pairs, paths that exist, or names such as org/model, separated by commas; "${entry.trim()}" is none of them`,
-        );
-      else if (models.some(({ id }) => id === model.id))
-        context.addIssue(`names the model ${model.id} twice`);
-      else models.push(model);
-    }
-    return models;
-  });
-}
-
-function parseModel(text: string): ConfiguredModel | undefined {
-  const [, id, source] = /^([^=\s]+)\s*=\s*(.+)$/.exec(text) ?? [];
-  if (id !== undefined && source !== undefined) return { id, source: toModelSource(source) };
-  if (/^\s*$|=/.test(text)) return undefined;
-  const found = parseModelSource(text);
-  if (found.kind === 'hub') {
-    const name = formatModelReference(found.reference);
-    return { id: name, source: name };
-  }
-  // A path alone is a model if it exists; its last part is the id.
-  return existsSync(found.path) ? { id: basename(found.path), source: found.path } : undefined;
-}
-
-/** A path that exists wins over a name. Gives an absolute path, or the name in its shortest form. */
-export function toModelSource(text: string): string {
-  const source = parseModelSource(text);
-  return source.kind === 'path' ? source.path : formatModelReference(source.reference);
 }

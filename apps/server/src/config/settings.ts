@@ -10,6 +10,7 @@ import { MODEL_SETTINGS } from './settings/model-settings.ts';
 import { SERVER_SETTINGS } from './settings/server-settings.ts';
 import type { Setting } from './settings/setting.ts';
 import { TOOL_SETTINGS } from './settings/tool-settings.ts';
+import { UPSTREAM_SETTINGS } from './settings/upstream-settings.ts';
 
 export const SETTINGS = {
   ...SERVER_SETTINGS,
@@ -17,6 +18,7 @@ export const SETTINGS = {
   ...DATA_SETTINGS,
   ...MODEL_SETTINGS,
   ...HUB_SETTINGS,
+  ...UPSTREAM_SETTINGS,
   ...GENERATION_SETTINGS,
   ...CONSTRAINT_SETTINGS,
   ...TOOL_SETTINGS,

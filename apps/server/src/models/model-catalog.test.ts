@@ -47,6 +47,39 @@ it('serves the models that load and reports the one that does not', async () => 
   expect(engine.closed).toBe(true);
 });
 
+it('lists models of other servers among its own, and waits for their first reading', async () => {
+  const calls: string[] = [];
+  const upstream = {
+    name: 'm',
+    state: 'ready' as const,
+    contextLength: 512,
+    servers: [],
+    postForJson: async () => '',
+    postForEvents: async () => (async function* () {})(),
+    start: async () => void calls.push('start'),
+    close: () => void calls.push('close'),
+  };
+  const big = { id: 'big', urls: ['https://host/v1'], name: 'm' };
+  const catalog = await createModelCatalog({
+    models: [big, models[0]!],
+    prepare: async path => path,
+    load: async () => createFakeEngine(),
+    connect: servers => {
+      expect(servers).toBe(big);
+      return upstream;
+    },
+  });
+  expect(catalog.defaultModelId).toBe('big');
+  expect(catalog.list().map(({ id, ownedBy }) => `${id} ${ownedBy}`)).toEqual([
+    'big upstream',
+    'good ortler',
+  ]);
+  expect(catalog.find('big')?.status).toEqual({ kind: 'upstream', upstream });
+  await catalog.loadAll();
+  await catalog.close();
+  expect(calls).toEqual(['start', 'close']);
+});
+
 it('reports the progress of compiling a model for a GPU', async () => {
   const hold = Promise.withResolvers<Engine>();
   let warmUp: ((progress: WarmUpProgress) => void) | undefined;

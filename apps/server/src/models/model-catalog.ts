@@ -1,5 +1,6 @@
 // The configured models: all are fetched and built where needed and loaded concurrently, while the server already listens. A model
-// that fails does not affect the others; a failure whose cause may go away is retried with a growing pause.
+// that fails does not affect the others; a failure whose cause may go away is retried with a growing pause. Models of other servers
+// stand among them, without an engine.
 
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,9 +9,10 @@ import { type Engine, EngineError, type WarmUpProgress } from '@ortler/engine';
 import { HubError, type HubErrorCode } from '@ortler/hub';
 import { type AutoPrecision, ModelBuildError, type ModelBuildErrorCode } from '@ortler/model-builder';
 import { OrtError } from '@ortler/onnxruntime';
-import type { ConfiguredModel } from '../config/setting-values.ts';
+import { type ConfiguredModel, isOwnModel, type UpstreamServers } from '../config/model-list.ts';
 import { LoadFailures } from './load-failures.ts';
 import { describeProgress, type PrepareEvents, type PrepareProgress } from './prepare-events.ts';
+import type { RunningUpstreamModel } from './upstream-model.ts';
 
 export interface ModelCatalogOptions {
   readonly models: readonly ConfiguredModel[];
@@ -21,6 +23,8 @@ export interface ModelCatalogOptions {
     modelId: string,
     onWarmUp: (progress: WarmUpProgress) => void,
   ) => Promise<Engine>;
+  /** The client of a model that other servers answer for. Needed where there are such models. */
+  readonly connect?: (model: UpstreamServers) => RunningUpstreamModel;
   readonly onEvent?: (event: CatalogEvent) => void;
 }
 
@@ -46,8 +50,9 @@ export interface ServerModelCatalog extends ModelCatalog {
   close(): Promise<void>;
 }
 
-/** `owned_by` in the model list. */
+/** `owned_by` in the model list: of models of this server, and of those that other servers answer for. */
 export const OWNER = 'ortler';
+const UPSTREAM_OWNER = 'upstream';
 
 interface Entry {
   readonly source: string;
@@ -59,16 +64,21 @@ interface Entry {
 
 /** Creates the catalog without loading anything. */
 export async function createModelCatalog(options: ModelCatalogOptions): Promise<ServerModelCatalog> {
-  const { models, prepare, load, onEvent } = options;
+  const { models, prepare, load, connect, onEvent } = options;
   const stopping = new AbortController();
   const entries = await Promise.all(
-    models.map(async ({ id, source }): Promise<Entry> => {
+    models.filter(isOwnModel).map(async ({ id, source }): Promise<Entry> => {
       const status: ModelStatus = { kind: 'loading', detail: 'waiting to be loaded' };
       const createdAtSeconds = await readCreationTime(source);
       return { source, model: { id, createdAtSeconds, ownedBy: OWNER, root: id, status } };
     }),
   );
-  const byId = new Map<string, CatalogModel>(entries.map(({ model }) => [model.id, model]));
+  const upstreams = models.flatMap(model => (isOwnModel(model) ? [] : [toUpstreamEntry(model, connect!)]));
+  const known = [...entries, ...upstreams].map(({ model }) => model);
+  // In the order of the configuration.
+  const byId = new Map<string, CatalogModel>(
+    models.map(({ id }) => [id, known.find(model => model.id === id)!]),
+  );
   const engines: Engine[] = [];
   const failures = new LoadFailures(Date.now);
   const loads: Promise<void>[] = [];
@@ -173,17 +183,28 @@ export async function createModelCatalog(options: ModelCatalogOptions): Promise<
     list: () => [...byId.values()],
     find: id => byId.get(id),
     async loadAll() {
-      firstTries ??= Promise.all(
-        entries.map(entry => new Promise<void>(resolve => loads.push(loadModel(entry, resolve)))),
-      ).then(() => undefined);
+      firstTries ??= Promise.all([
+        ...entries.map(entry => new Promise<void>(resolve => loads.push(loadModel(entry, resolve)))),
+        ...upstreams.map(({ upstream }) => upstream.start()),
+      ]).then(() => undefined);
       await firstTries;
     },
     async close() {
       stopping.abort();
+      for (const { upstream } of upstreams) upstream.close();
       await Promise.all(loads);
       await Promise.all(engines.map(engine => engine.close()));
     },
   };
+}
+
+function toUpstreamEntry(servers: UpstreamServers, connect: NonNullable<ModelCatalogOptions['connect']>) {
+  const { id } = servers;
+  const upstream = connect(servers);
+  // Nothing here dates from a time.
+  const identity = { id, createdAtSeconds: 0, ownedBy: UPSTREAM_OWNER, root: id };
+  const model: CatalogModel = { ...identity, status: { kind: 'upstream', upstream } };
+  return { upstream, model };
 }
 
 /** A crash (out of memory, native fault) may not happen again; an invalid folder stays invalid. */

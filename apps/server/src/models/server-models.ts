@@ -1,5 +1,5 @@
-// Wires all models of a server from its configuration: configured models, which stay loaded, and registered checkpoints,
-// which are loaded on demand. Each runs in its own process, so loading one does not affect the others.
+// Wires all models of a server from its configuration: configured models, which stay loaded, registered checkpoints, which
+// are loaded on demand, and models that other servers answer for. Each engine runs in its own process, so loading one does not affect the others.
 
 import { join } from 'node:path';
 import { type CheckpointModels, type CheckpointStore, parseModelReference } from '@ortler/api';
@@ -7,6 +7,7 @@ import { createEngine, type EngineError, type WarmUpProgress } from '@ortler/eng
 import { explainLongRope, explainLoss, prepareModel } from '@ortler/model-builder';
 import type { DeviceChoice } from '@ortler/onnxruntime';
 import type { Config } from '../config/config.ts';
+import { isOwnModel } from '../config/model-list.ts';
 import { toBuildOptions } from './build-options.ts';
 import { createCheckpointModels } from './checkpoint-models.ts';
 import { createGraphChoice } from './choose-graph.ts';
@@ -18,6 +19,7 @@ import { type CatalogEvent, createModelCatalog, type ServerModelCatalog } from '
 import { createModelSources } from './model-sources.ts';
 import { readChatTemplate } from './read-chat-template.ts';
 import { createServerDevice, type ServerDevice } from './server-device.ts';
+import { createUpstreamModel } from './upstream-model.ts';
 
 /**
  * How long a request waits for its checkpoint to load: proxies commonly time out after 60 s without a byte. After that it
@@ -31,6 +33,8 @@ export interface ServerModelsOptions {
   readonly onEvent: (event: CatalogEvent) => void;
   /** A model stopped while it was in use, and is started again. */
   readonly onStopped: (modelId: string, error: EngineError) => void;
+  /** A server of a model of other servers does not answer, or not as it should. */
+  readonly onUpstreamFault: (modelId: string, server: string, reason: string) => void;
   /** A checkpoint was unloaded. */
   readonly onUnloaded: (modelId: string) => void;
   /** The device was chosen, before the first model is built. */
@@ -51,7 +55,7 @@ export interface ServerModels {
 
 /** Creates both kinds of models without loading anything. */
 export async function createServerModels(options: ServerModelsOptions): Promise<ServerModels> {
-  const { config, checkpoints, onEvent, onStopped, onUnloaded, onDevice } = options;
+  const { config, checkpoints, onEvent, onStopped, onUpstreamFault, onUnloaded, onDevice } = options;
   const device = createServerDevice(config.device, onDevice);
   const { reasoningParsers, toolDialects } = config;
   const checkpointDir = config.checkpointDir ?? join(config.dataDir, 'checkpoints');
@@ -115,6 +119,17 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
       return modelDir;
     },
     load: (modelDir, modelId, onWarmUp) => load(modelDir, modelId, modelId, onWarmUp),
+    connect: model =>
+      createUpstreamModel({
+        model,
+        apiKey: config.upstreamKeys.get(model.id) ?? config.upstreamKey,
+        timeouts: {
+          connectMs: config.upstreamConnectMs,
+          firstByteMs: config.upstreamFirstByteMs,
+          silenceMs: config.upstreamSilenceMs,
+        },
+        onFault: (server, reason) => onUpstreamFault(model.id, server, reason),
+      }),
     onEvent,
   });
   const loadedCheckpoints = createLoadedModels({
@@ -132,10 +147,10 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
     store: checkpoints,
     loaded: loadedCheckpoints,
     async baseFolder(modelId, signal) {
-      const source = config.models.find(({ id }) => id === modelId)?.source;
-      if (source === undefined) return undefined;
+      const model = config.models.filter(isOwnModel).find(({ id }) => id === modelId);
+      if (model === undefined) return undefined;
       const events = { onProgress: () => undefined, onNotice: () => undefined };
-      return sources.resolve(source, events, signal);
+      return sources.resolve(model.source, events, signal);
     },
     prepare: async (folders, modelId, signal) =>
       prepareModel({

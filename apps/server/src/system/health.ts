@@ -1,7 +1,8 @@
 // The reports of /health and /health/ready: the current state of every model, the device, the disk and the databases.
 
-import type { CatalogModel, ModelCatalog } from '@ortler/api';
+import type { CatalogModel, ModelCatalog, UpstreamModel } from '@ortler/api';
 import type { DeviceChoice } from '@ortler/onnxruntime';
+import type { BreakerState } from '@ortler/upstream';
 import type { DiskReport } from './check-disk.ts';
 import type { DatabaseState, StorageReport } from './storage-checks.ts';
 
@@ -20,6 +21,18 @@ export interface DeviceReport {
   readonly detail: string | undefined;
 }
 
+export interface ModelHealth {
+  readonly id: string;
+  readonly state: ModelState;
+  readonly detail?: string;
+  /** Of a model that other servers answer for: each of them, in the order of the configuration, without its address. */
+  readonly servers?: readonly {
+    /** Circuit breaker: `closed` takes requests, `trying` one, `open` none. */
+    readonly breaker: BreakerState;
+    readonly open_requests: number;
+  }[];
+}
+
 export interface HealthReport {
   /**
    * `ok`: every model answers and storage is sound; `degraded`: some models answer, or storage has a fault; `loading`: no model
@@ -28,7 +41,7 @@ export interface HealthReport {
   readonly status: 'ok' | 'degraded' | 'loading' | 'unavailable' | 'stopping';
   /** Absent until the first model is prepared. */
   readonly device?: DeviceReport;
-  readonly models: readonly { readonly id: string; readonly state: ModelState; readonly detail?: string }[];
+  readonly models: readonly ModelHealth[];
   /** The disk of the data folder. */
   readonly disk?: DiskReport;
   /** The main database first. */
@@ -96,6 +109,21 @@ export function reportReadiness(
   return missing.length === 0 ? { status: 'ready' } : { status: 'not_ready', missing };
 }
 
+/** Addresses of other servers stay in the log, because anyone may read this report. */
+function upstreamStateOf({ state, servers }: UpstreamModel): Omit<ModelHealth, 'id'> {
+  const details = {
+    loading: 'its servers are being asked for their models',
+    ready: undefined,
+    restarting: 'no server of the model can be asked now; the server log has the reason',
+  };
+  const detail = details[state];
+  return {
+    state,
+    ...(detail !== undefined && { detail }),
+    servers: servers.map(({ breaker, openCount }) => ({ breaker, open_requests: openCount })),
+  };
+}
+
 function toDeviceReport({ device, facts = { device }, note }: DeviceChoice): DeviceReport {
   const { name, memoryBytes, maxTensorBytes, isSoftware } = facts;
   return {
@@ -108,7 +136,8 @@ function toDeviceReport({ device, facts = { device }, note }: DeviceChoice): Dev
   };
 }
 
-function stateOf({ status }: CatalogModel): { state: ModelState; detail?: string } {
+function stateOf({ status }: CatalogModel): Omit<ModelHealth, 'id'> {
+  if (status.kind === 'upstream') return upstreamStateOf(status.upstream);
   if (status.kind === 'loading') return { state: 'loading', detail: status.detail };
   if (status.kind === 'restarting') {
     const seconds = Math.ceil(status.retryAfterMs / 1000);

@@ -7,6 +7,7 @@ import { describeEngines, printStepSizes } from './engine-info-metrics.ts';
 import { MODEL_LABELS, measureEngines, type NamedEngine, toModelLabels } from './engine-metrics.ts';
 import { GENERATED_TOKENS, type MetricSeries } from './load-sample.ts';
 import { measureProcess } from './process-metrics.ts';
+import { measureUpstreams } from './upstream-metrics.ts';
 
 /** Unit: seconds. */
 const LATENCY_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
@@ -184,6 +185,7 @@ export function createMetrics(
     registers,
   });
   measureProcess(registry);
+  measureUpstreams(registry, catalog);
 
   const initialised = new Set<string>();
   /** Models that are no longer loaded, with the time when that was first seen. Unit: milliseconds. */

@@ -59,7 +59,7 @@ export function createServerStatistics(options: ServerStatisticsOptions): Server
         ...catalog.list().map(toModelFacts),
         ...checkpoints
           .list()
-          .map(({ name, engine }) => ({ ...engineFacts(name, engine), isCheckpoint: true })),
+          .map(({ name, engine }) => ({ ...engineFacts(name, engine), kind: 'checkpoint' as const })),
       ],
     }),
 
@@ -74,11 +74,24 @@ export function createServerStatistics(options: ServerStatisticsOptions): Server
 }
 
 function toModelFacts({ id, status }: ReturnType<ModelCatalog['list']>[number]): ModelFacts {
-  if (status.kind === 'ready') return { ...engineFacts(id, status.engine), isCheckpoint: false };
-  return { id, isCheckpoint: false, state: status.kind, detail: status.detail, engine: null };
+  if (status.kind === 'ready') return { ...engineFacts(id, status.engine), kind: 'own' };
+  if (status.kind === 'upstream') {
+    const { state, name, contextLength, servers } = status.upstream;
+    const detail = state === 'restarting' ? 'no server can be asked now' : '';
+    const counts = servers.map(({ breaker, openCount }) => ({ breaker, openCount }));
+    return {
+      id,
+      kind: 'upstream',
+      state,
+      detail,
+      engine: null,
+      upstream: { name, contextLength, servers: counts },
+    };
+  }
+  return { id, kind: 'own', state: status.kind, detail: status.detail, engine: null, upstream: null };
 }
 
-function engineFacts(id: string, { info, health }: Engine): Omit<ModelFacts, 'isCheckpoint'> {
+function engineFacts(id: string, { info, health }: Engine): Omit<ModelFacts, 'kind'> {
   const state = health.state === 'closed' ? 'failed' : health.state;
   return {
     id,
@@ -94,5 +107,6 @@ function engineFacts(id: string, { info, health }: Engine): Omit<ModelFacts, 'is
       maxSequences: info.maxSequences,
       restartCount: health.restartCount,
     },
+    upstream: null,
   };
 }

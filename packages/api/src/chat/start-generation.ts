@@ -1,5 +1,5 @@
 // Steps 5 to 9 of a chat request: find the model, check the values, start the engine and wait for its first event.
-// Every refusal of the request happens here, before a transport sends a status line.
+// Every refusal of the request happens here, before a transport sends a status line. A model of other servers needs the checks alone.
 
 import type { ChatMessage } from '@ortler/engine';
 import type { ChatCompletionRequest } from '@ortler/schemas';
@@ -8,7 +8,7 @@ import { fromEngineError } from '../generation/engine-error.ts';
 import { toUsingCaller } from '../generation/generation-usage.ts';
 import { findModel, openEngine, servedId } from '../generation/ready-engine.ts';
 import { RunningGeneration } from '../generation/running-generation.ts';
-import type { Services } from '../ports/services.ts';
+import type { ServedModel, Services } from '../ports/services.ts';
 import type { CallerContext } from '../trpc/trpc.ts';
 import { type ReplyForm, toReplyForm } from './reply-delta.ts';
 import { toGenerationRequest } from './to-generation-request.ts';
@@ -35,15 +35,33 @@ export interface StartedGeneration {
   readonly events: RunningGeneration;
 }
 
-/** Starts a generation. Throws: every refusal of the request. */
-export async function startGeneration(
+/** A request that was checked, and the model that it names. */
+export interface CheckedChat {
+  readonly request: ChatCompletionRequest;
+  readonly model: ServedModel;
+  /** Id of the answer. */
+  readonly id: string;
+}
+
+/** Throws: what this server refuses of any chat, whichever model answers. */
+export async function checkChat(
   services: Services,
   context: CallerContext,
   asked: ChatCompletionRequest,
-): Promise<StartedGeneration> {
+): Promise<CheckedChat> {
   const request = withToolChoice(asked, services.toolCalling);
   const model = await findModel(services, context.principal, request.model);
   validateChatRequest(request);
+  const id = `chatcmpl-${context.headers['x-request-id'] ?? request.request_id ?? context.requestId}`;
+  return { request, model, id };
+}
+
+/** Starts a generation. Throws: every refusal of the request by its model. */
+export async function startGeneration(
+  services: Services,
+  context: CallerContext,
+  { request, model, id }: CheckedChat,
+): Promise<StartedGeneration> {
   const caller = toUsingCaller(context);
   const messages = toTemplateMessages(request.messages);
   const generation = toGenerationRequest(
@@ -67,7 +85,7 @@ export async function startGeneration(
   const last = messages.at(-1)!;
   const role = request.add_generation_prompt ? 'assistant' : last.role;
   const header: ReplyHeader = {
-    id: `chatcmpl-${context.headers['x-request-id'] ?? request.request_id ?? context.requestId}`,
+    id,
     created: Math.floor(startedAtMs / 1000),
     model: modelId,
     role,

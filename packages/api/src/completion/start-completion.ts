@@ -9,7 +9,7 @@ import { fromEngineError } from '../generation/engine-error.ts';
 import { toUsingCaller } from '../generation/generation-usage.ts';
 import { findModel, openEngine, servedId } from '../generation/ready-engine.ts';
 import { RunningGeneration } from '../generation/running-generation.ts';
-import type { Services } from '../ports/services.ts';
+import type { ServedModel, Services } from '../ports/services.ts';
 import type { CallerContext } from '../trpc/trpc.ts';
 import { type MergedItem, mergeStreams } from './merge-streams.ts';
 import { toGenerationRequests } from './to-generation-requests.ts';
@@ -36,14 +36,32 @@ export interface StartedCompletion {
   ) => AsyncGenerator<Item, void, undefined>;
 }
 
-/** Starts all generations. Throws: every refusal of the request; one wrong prompt ends the others. */
-export async function startCompletion(
+/** A request that was checked, and the model that it names. */
+export interface CheckedCompletion {
+  readonly request: CompletionRequest;
+  readonly model: ServedModel;
+  /** Id of the answer. */
+  readonly id: string;
+}
+
+/** Throws: what this server refuses of any completion, whichever model answers. */
+export async function checkCompletion(
   services: Services,
   context: CallerContext,
   request: CompletionRequest,
-): Promise<StartedCompletion> {
+): Promise<CheckedCompletion> {
   const model = await findModel(services, context.principal, request.model);
   validateCompletionRequest(request);
+  const id = `cmpl-${context.headers['x-request-id'] ?? request.request_id ?? context.requestId}`;
+  return { request, model, id };
+}
+
+/** Starts all generations. Throws: every refusal of the request by its model; one wrong prompt ends the others. */
+export async function startCompletion(
+  services: Services,
+  context: CallerContext,
+  { request, model, id }: CheckedCompletion,
+): Promise<StartedCompletion> {
   const caller = toUsingCaller(context);
   const startedAtMs = services.now();
   const stopping = new AbortController();
@@ -69,7 +87,7 @@ export async function startCompletion(
     throw error;
   });
   const header: CompletionHeader = {
-    id: `cmpl-${context.headers['x-request-id'] ?? request.request_id ?? context.requestId}`,
+    id,
     object: 'text_completion',
     created: Math.floor(startedAtMs / 1000),
     model: modelId,

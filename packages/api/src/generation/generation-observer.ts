@@ -47,7 +47,10 @@ export class GenerationObserver {
         this.#timing = event.timing ?? null;
         return;
       case 'token-delta':
-        this.#tokens.record(event, this.#observed.services.now());
+        this.#tokens.record(
+          { choiceIndex: event.choiceIndex, tokenCount: event.tokenIds.length },
+          this.#observed.services.now(),
+        );
         if (event.tokenIds.length > 0)
           this.#observed.services.generations.tokensGenerated(this.#observed.modelId, event.tokenIds.length);
         if (event.finish !== null) this.#finishReasons.push(event.finish.reason);

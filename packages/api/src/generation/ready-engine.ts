@@ -3,6 +3,7 @@
 import type { CheckpointModel, EngineLease, Principal, ServedModel, Services } from '../ports/services.ts';
 import { findUntrainedModel, listUntrainedModels } from '../training/untrained-model.ts';
 import { ApiError } from '../trpc/errors.ts';
+import { needsEngine } from './upstream-of.ts';
 
 /** Unit: milliseconds. A loading model is usually there after this. */
 const LOADING_RETRY_MS = 2_000;
@@ -57,12 +58,13 @@ export function servedId(model: ServedModel): string {
  * The engine of a model; `release` of the answer must be called when the request has ended. A checkpoint is loaded
  * first, a model of the operator is not waited for.
  *
- * Throws: `model_unavailable` while it loads and when it could not be loaded.
+ * Throws: `model_unavailable` while it loads and when it could not be loaded, `invalid_parameter` where other servers answer.
  */
 export async function openEngine(model: ServedModel, signal: AbortSignal): Promise<EngineLease> {
   if ('open' in model) return model.open(signal);
   const { id, status } = model;
   if (status.kind === 'ready') return { engine: status.engine, release: () => undefined };
+  if (status.kind === 'upstream') throw needsEngine(id);
   if (status.kind === 'failed')
     throw new ApiError('model_unavailable', `The model ${id} could not be loaded.`, { param: 'model' });
   if (status.kind === 'restarting') {

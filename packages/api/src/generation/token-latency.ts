@@ -1,7 +1,5 @@
 // Time to first token and inter-token latency of one request, and how many tokens each choice has. Caller:
-// `generation-observer.ts`.
-
-import type { TokenDeltaEvent } from '@ortler/engine';
+// `generation-observer.ts`, `../upstream/upstream-report.ts`.
 
 export class TokenLatency {
   readonly #choices = new Map<number, { count: number; lastAtMs: number }>();
@@ -28,12 +26,15 @@ export class TokenLatency {
   }
 
   /** Records a delta that arrived at `nowMs`; it may have no tokens. */
-  record({ choiceIndex, tokenIds }: Pick<TokenDeltaEvent, 'choiceIndex' | 'tokenIds'>, nowMs: number): void {
+  record(
+    { choiceIndex, tokenCount }: { readonly choiceIndex: number; readonly tokenCount: number },
+    nowMs: number,
+  ): void {
     this.#firstAtMs ??= nowMs;
-    if (tokenIds.length === 0) return;
+    if (tokenCount === 0) return;
     const choice = this.#choices.get(choiceIndex);
     if (choice !== undefined) this.#interTokenMs.push(nowMs - choice.lastAtMs);
-    this.#choices.set(choiceIndex, { count: (choice?.count ?? 0) + tokenIds.length, lastAtMs: nowMs });
+    this.#choices.set(choiceIndex, { count: (choice?.count ?? 0) + tokenCount, lastAtMs: nowMs });
   }
 
   #counts(): readonly number[] {

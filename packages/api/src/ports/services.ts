@@ -2,6 +2,7 @@
 // independent of HTTP, files and SQL.
 
 import type { Engine, PromptTiming } from '@ortler/engine';
+import type { Upstream } from '@ortler/upstream';
 import type { AnnotationServices } from './annotation-services.ts';
 import type { FeedbackStore } from './feedback-services.ts';
 import type { RateLimiting, RateLimits } from './rate-limiting.ts';
@@ -10,8 +11,19 @@ import type { ServerStatistics } from './statistics-services.ts';
 import type { TrainingServices } from './training-services.ts';
 import type { UsageStore } from './usage-services.ts';
 
+/** A model that other servers answer for. Requests are passed on to them. */
+export interface UpstreamModel extends Pick<Upstream, 'postForJson' | 'postForEvents' | 'servers'> {
+  /** Its name at those servers. */
+  readonly name: string;
+  /** `loading`: no server was asked yet; `restarting`: none can be asked now. */
+  readonly state: 'loading' | 'ready' | 'restarting';
+  /** Most tokens of prompt and answer together, where the servers say it. */
+  readonly contextLength: number | null;
+}
+
 /** State of a model. A ready model may still be restarting; see the health of its engine. */
 export type ModelStatus =
+  | { readonly kind: 'upstream'; readonly upstream: UpstreamModel }
   | { readonly kind: 'loading'; readonly detail: string }
   | { readonly kind: 'ready'; readonly engine: Engine }
   /** Loading failed and is retried. Unit of the pause before that: milliseconds. */
@@ -28,7 +40,7 @@ export interface ModelIdentity {
   readonly root: string;
 }
 
-/** A configured model: loaded, or being loaded. */
+/** A configured model: loaded, being loaded, or one of other servers. */
 export interface CatalogModel extends ModelIdentity {
   readonly status: ModelStatus;
 }
@@ -46,6 +58,8 @@ export interface CheckpointModel extends ModelIdentity {
   readonly servedId: string;
   /** Leases the engine, after loading it if needed, within a time limit. Throws: `ApiError` `model_unavailable`. */
   open(signal: AbortSignal): Promise<EngineLease>;
+  /** Other servers answer for it, as for its base model; there is no engine. */
+  readonly upstream?: UpstreamModel | undefined;
 }
 
 /** All models that a request may name. */

@@ -57,7 +57,8 @@ export interface LimitFact {
 /** A configured model, or a checkpoint that is loaded or loading. */
 export interface ModelFacts {
   readonly id: string;
-  readonly isCheckpoint: boolean;
+  /** `own`: configured, with an engine of this server; `upstream`: configured, and other servers answer. */
+  readonly kind: 'own' | 'checkpoint' | 'upstream';
   readonly state: 'loading' | 'ready' | 'restarting' | 'failed';
   /** What it waits for, how far it is, or why it failed. */
   readonly detail: string;
@@ -71,6 +72,17 @@ export interface ModelFacts {
     readonly contextLength: number;
     readonly maxSequences: number;
     readonly restartCount: number;
+  } | null;
+  /** Null unless other servers answer. */
+  readonly upstream: {
+    /** The model's name there. */
+    readonly name: string;
+    /** Null: unknown. */
+    readonly contextLength: number | null;
+    readonly servers: readonly {
+      readonly breaker: 'closed' | 'trying' | 'open';
+      readonly openCount: number;
+    }[];
   } | null;
 }
 

@@ -1,7 +1,7 @@
 // From a request of POST /v1/responses to its events. Every refusal happens here, before a transport sends a status line.
 
 import type { ResponseObject, ResponseRequest, ResponseStreamEvent } from '@ortler/schemas';
-import { startGeneration } from '../chat/start-generation.ts';
+import { checkChat, startGeneration } from '../chat/start-generation.ts';
 import { closingStream } from '../generation/closing-stream.ts';
 import type { Services } from '../ports/services.ts';
 import { ApiError } from '../trpc/errors.ts';
@@ -48,11 +48,8 @@ async function startResponse(
   const { history, items } = await readFullInput(request, { store: services.responses, owner });
   try {
     const messages = toConversation(request.instructions, history, items);
-    const { header, form, events } = await startGeneration(
-      services,
-      context,
-      toChatRequest(request, messages),
-    );
+    const chat = await checkChat(services, context, toChatRequest(request, messages));
+    const { header, form, events } = await startGeneration(services, context, chat);
     const id = `resp_${crypto.randomUUID().replaceAll('-', '')}`;
     const writer = new ResponseWriter({
       response: toResponseObject(

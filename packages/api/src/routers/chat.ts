@@ -10,15 +10,20 @@ import {
 } from '@ortler/schemas';
 import { z } from 'zod';
 import { ChatChunkWriter } from '../chat/chat-chunk-writer.ts';
-import { startGeneration } from '../chat/start-generation.ts';
+import { type CheckedChat, checkChat, startGeneration } from '../chat/start-generation.ts';
 import { toChatCompletion } from '../chat/to-chat-completion.ts';
 import { closingStream } from '../generation/closing-stream.ts';
+import { upstreamOf } from '../generation/upstream-of.ts';
 import type { Services } from '../ports/services.ts';
 import { refuseLargeFaultyInput } from '../trpc/bounded-input.ts';
 import { chunkStream } from '../trpc/chunk-stream.ts';
 import { ApiError } from '../trpc/errors.ts';
+import { orJsonText, toJsonResult } from '../trpc/json-text.ts';
+import { readRawInput, withRawInput } from '../trpc/raw-input.ts';
 import { requestHeaders } from '../trpc/request-headers.ts';
 import { type CallerContext, createBearerProcedure, router } from '../trpc/trpc.ts';
+import { type PassedRequest, passOnForChunks, passOnForReply } from '../upstream/pass-on.ts';
+import { CHAT_SHAPE } from '../upstream/reply-shape.ts';
 
 /**
  * Router of chat completions.
@@ -29,6 +34,7 @@ import { type CallerContext, createBearerProcedure, router } from '../trpc/trpc.
 export function createChatRouter(services: Services) {
   const procedure = createBearerProcedure(services)
     .use(refuseLargeFaultyInput(chatCompletionRequest))
+    .use(withRawInput)
     .meta({ auth: 'bearer', errors: 'openai' });
   const chunks = chunkStream<ChatChunk>();
   return router({
@@ -37,6 +43,7 @@ export function createChatRouter(services: Services) {
         auth: 'bearer',
         errors: 'openai',
         streams: 'ChatCompletionChunk',
+        fails: ['upstream_failed', 'upstream_timeout'],
         openapi: {
           method: 'POST',
           path: '/v1/chat/completions',
@@ -48,12 +55,12 @@ export function createChatRouter(services: Services) {
         },
       })
       .input(chatCompletionRequest)
-      .output(z.union([chatCompletion, chunks]))
+      .output(orJsonText(z.union([chatCompletion, chunks])))
       .mutation(({ ctx, input }) => (input.stream ? streamed(ctx, input) : complete(ctx, input))),
 
     complete: procedure
       .input(chatCompletionRequest)
-      .output(chatCompletion)
+      .output(orJsonText(chatCompletion))
       .mutation(({ ctx, input }) => {
         if (input.stream)
           throw new ApiError('invalid_parameter', 'chat.complete does not stream; call chat.stream.', {
@@ -68,17 +75,46 @@ export function createChatRouter(services: Services) {
       .mutation(({ ctx, input }) => streamed(ctx, { ...input, stream: true })),
   });
 
-  async function complete(context: CallerContext, request: ChatCompletionRequest): Promise<ChatCompletion> {
-    const { header, form, events } = await startGeneration(services, context, request);
-    return toChatCompletion(header, events, { request, form });
+  async function complete(context: CallerContext, asked: ChatCompletionRequest): Promise<ChatCompletion> {
+    const chat = await checkChat(services, context, asked);
+    const passed = await toPassedChat(context, chat);
+    if (passed !== undefined) return toJsonResult(context, await passOnForReply(services, context, passed));
+    const { header, form, events } = await startGeneration(services, context, chat);
+    return toChatCompletion(header, events, { request: chat.request, form });
   }
 
   async function streamed(
     context: CallerContext,
-    request: ChatCompletionRequest,
+    asked: ChatCompletionRequest,
   ): Promise<AsyncIterable<ChatChunk>> {
-    const { header, form, events } = await startGeneration(services, context, request);
-    const writer = new ChatChunkWriter(header, request, form);
+    const chat = await checkChat(services, context, asked);
+    const passed = await toPassedChat(context, chat);
+    if (passed !== undefined)
+      return closingStream(await passOnForChunks(services, context, passed), {
+        write: chunk => [chunk as ChatChunk],
+      });
+    const { header, form, events } = await startGeneration(services, context, chat);
+    const writer = new ChatChunkWriter(header, chat.request, form);
     return closingStream(events, { write: event => writer.push(event) });
   }
+}
+
+/** A chat whose model other servers answer for; undefined: an engine of this server does. */
+async function toPassedChat(
+  context: CallerContext,
+  { request, model, id }: CheckedChat,
+): Promise<PassedRequest | undefined> {
+  const upstream = upstreamOf(model);
+  if (upstream === undefined) return undefined;
+  return {
+    model,
+    upstream,
+    path: 'chat/completions',
+    shape: CHAT_SHAPE,
+    id,
+    given: await readRawInput(context),
+    read: request,
+    choiceCount: request.n,
+    maxTokens: request.max_completion_tokens ?? request.max_tokens ?? null,
+  };
 }

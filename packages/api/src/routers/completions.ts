@@ -10,14 +10,20 @@ import {
 } from '@ortler/schemas';
 import { z } from 'zod';
 import { CompletionChunkWriter } from '../completion/completion-chunk-writer.ts';
-import { startCompletion } from '../completion/start-completion.ts';
+import { type CheckedCompletion, checkCompletion, startCompletion } from '../completion/start-completion.ts';
 import { toCompletion } from '../completion/to-completion.ts';
+import { closingStream } from '../generation/closing-stream.ts';
+import { upstreamOf } from '../generation/upstream-of.ts';
 import type { Services } from '../ports/services.ts';
 import { refuseLargeFaultyInput } from '../trpc/bounded-input.ts';
 import { chunkStream } from '../trpc/chunk-stream.ts';
 import { ApiError } from '../trpc/errors.ts';
+import { orJsonText, toJsonResult } from '../trpc/json-text.ts';
+import { readRawInput, withRawInput } from '../trpc/raw-input.ts';
 import { requestHeaders } from '../trpc/request-headers.ts';
 import { type CallerContext, createBearerProcedure, router } from '../trpc/trpc.ts';
+import { type PassedRequest, passOnForChunks, passOnForReply } from '../upstream/pass-on.ts';
+import { COMPLETION_SHAPE } from '../upstream/reply-shape.ts';
 
 /**
  * Router of completions.
@@ -28,6 +34,7 @@ import { type CallerContext, createBearerProcedure, router } from '../trpc/trpc.
 export function createCompletionsRouter(services: Services) {
   const procedure = createBearerProcedure(services)
     .use(refuseLargeFaultyInput(completionRequest))
+    .use(withRawInput)
     .meta({ auth: 'bearer', errors: 'openai' });
   const chunks = chunkStream<CompletionChunk>();
   return router({
@@ -36,6 +43,7 @@ export function createCompletionsRouter(services: Services) {
         auth: 'bearer',
         errors: 'openai',
         streams: 'CompletionChunk',
+        fails: ['upstream_failed', 'upstream_timeout'],
         openapi: {
           method: 'POST',
           path: '/v1/completions',
@@ -49,12 +57,12 @@ export function createCompletionsRouter(services: Services) {
         },
       })
       .input(completionRequest)
-      .output(z.union([completion, chunks]))
+      .output(orJsonText(z.union([completion, chunks])))
       .mutation(({ ctx, input }) => (input.stream ? streamed(ctx, input) : complete(ctx, input))),
 
     complete: procedure
       .input(completionRequest)
-      .output(completion)
+      .output(orJsonText(completion))
       .mutation(({ ctx, input }) => {
         if (input.stream)
           throw new ApiError(
@@ -72,7 +80,10 @@ export function createCompletionsRouter(services: Services) {
   });
 
   async function complete(context: CallerContext, request: CompletionRequest): Promise<Completion> {
-    const { header, engine, read } = await startCompletion(services, context, request);
+    const checked = await checkCompletion(services, context, request);
+    const passed = await toPassedCompletion(context, checked);
+    if (passed !== undefined) return toJsonResult(context, await passOnForReply(services, context, passed));
+    const { header, engine, read } = await startCompletion(services, context, checked);
     return toCompletion(
       header,
       read(event => [event]),
@@ -84,8 +95,34 @@ export function createCompletionsRouter(services: Services) {
     context: CallerContext,
     request: CompletionRequest,
   ): Promise<AsyncIterable<CompletionChunk>> {
-    const { header, engine, read } = await startCompletion(services, context, request);
+    const checked = await checkCompletion(services, context, request);
+    const passed = await toPassedCompletion(context, checked);
+    if (passed !== undefined)
+      return closingStream(await passOnForChunks(services, context, passed), {
+        write: chunk => [chunk as CompletionChunk],
+      });
+    const { header, engine, read } = await startCompletion(services, context, checked);
     const writer = new CompletionChunkWriter(header, request, engine);
     return read(event => writer.push(event));
   }
+}
+
+/** A completion whose model other servers answer for; undefined: an engine of this server does. */
+async function toPassedCompletion(
+  context: CallerContext,
+  { request, model, id }: CheckedCompletion,
+): Promise<PassedRequest | undefined> {
+  const upstream = upstreamOf(model);
+  if (upstream === undefined) return undefined;
+  return {
+    model,
+    upstream,
+    path: 'completions',
+    shape: COMPLETION_SHAPE,
+    id,
+    given: await readRawInput(context),
+    read: request,
+    choiceCount: request.n * request.prompt.length,
+    maxTokens: request.max_tokens ?? null,
+  };
 }

@@ -3,6 +3,7 @@
 import { modelList, modelRecord } from '@ortler/schemas';
 import { z } from 'zod';
 import { findModel, listModels } from '../generation/ready-engine.ts';
+import { upstreamOf } from '../generation/upstream-of.ts';
 import type { ServedModel, Services } from '../ports/services.ts';
 import { requestHeaders } from '../trpc/request-headers.ts';
 import { createBearerProcedure, router } from '../trpc/trpc.ts';
@@ -69,7 +70,9 @@ function toModelRecord(model: ServedModel) {
   };
 }
 
-/** Null where no engine says it: while a model loads, and of checkpoints, which are loaded on demand. */
+/** Null where nobody says it: while a model loads, and of checkpoints, which are loaded on demand. */
 function contextLengthOf(model: ServedModel): number | null {
+  const upstream = upstreamOf(model);
+  if (upstream !== undefined) return upstream.contextLength;
   return 'status' in model && model.status.kind === 'ready' ? model.status.engine.info.contextLength : null;
 }

@@ -25,7 +25,8 @@ const sampleOf = (...ids: string[]): LoadSample => ({
 });
 const factsOf = (id: string): ModelFacts => ({
   id,
-  isCheckpoint: false,
+  kind: 'own',
+  upstream: null,
   state: 'ready',
   detail: '',
   engine: null,

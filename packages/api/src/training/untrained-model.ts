@@ -62,6 +62,7 @@ function toBaseAlias(id: string, model: TrainingModel, base: CatalogModel, open:
     ownedBy: base.ownedBy,
     root: base.id,
     open: signal => open(base, signal),
+    ...(base.status.kind === 'upstream' && { upstream: base.status.upstream }),
   };
 }
 

@@ -74,6 +74,14 @@ export const ERROR_TABLE = {
     type: 'ServiceUnavailableError',
     code: 'storage_unavailable',
   },
+  /** A server that answers for a model cannot be reached, broke off, or answered with something else. */
+  upstream_failed: { trpcCode: 'BAD_GATEWAY', status: 502, type: 'BadGateway', code: 'upstream_failed' },
+  upstream_timeout: {
+    trpcCode: 'GATEWAY_TIMEOUT',
+    status: 504,
+    type: 'GatewayTimeout',
+    code: 'upstream_timeout',
+  },
   query_timeout: { trpcCode: 'GATEWAY_TIMEOUT', status: 504, type: 'GatewayTimeout' },
 } as const satisfies Record<string, ErrorRow>;
 

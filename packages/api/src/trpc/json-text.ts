@@ -35,3 +35,8 @@ export function toResult<Result>(
 ): Result {
   return (embedJson?.(text) ?? JSON.parse(new TextDecoder().decode(text))) as Result;
 }
+
+/** What a procedure returns for a result that its schema must not narrow: fields and values that it does not know stay. */
+export function toJsonResult<Result>(context: Parameters<typeof toResult>[0], result: object): Result {
+  return toResult(context, new TextEncoder().encode(JSON.stringify(result)));
+}

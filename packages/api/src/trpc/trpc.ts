@@ -34,6 +34,8 @@ export interface ApiContext {
 /** The context of a procedure after authentication. */
 export interface CallerContext extends ApiContext {
   readonly principal: Principal;
+  /** The input as it was sent; set by `withRawInput`. */
+  readonly getRawInput?: (() => Promise<unknown>) | undefined;
 }
 
 /**

@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { formatBytes, parseModelSource } from '@ortler/hub';
 import type { Config } from '../../config/config.ts';
+import { isOwnModel } from '../../config/model-list.ts';
 import { withoutPassword } from '../../db/database-errors.ts';
 import { pingPostgres } from '../../db/postgres/open-postgres.ts';
 import { checkPages, findDatabaseFile } from '../../db/sqlite/check-database-file.ts';
@@ -80,8 +81,13 @@ export async function checkClickHouse({ clickhouseUrl }: Pick<Config, 'clickhous
 }
 
 export function checkModels({ models, offline }: Pick<Config, 'models' | 'offline'>): Finding[] {
-  return models.map(({ id, source }): Finding => {
-    const subject = `model ${id}`;
+  return models.map((model): Finding => {
+    const subject = `model ${model.id}`;
+    if (!isOwnModel(model)) {
+      const detail = `${model.name}, answered by ${model.urls.join(', ')}; a running server says in /health whether they do`;
+      return { subject, state: 'ok', detail };
+    }
+    const { source } = model;
     const parsed = parseModelSource(source);
     if (parsed.kind === 'hub') {
       const detail = `${source}, fetched from the Hub where the cache does not have it`;

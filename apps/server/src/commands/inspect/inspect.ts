@@ -5,7 +5,7 @@ import { chooseVariant } from '@ortler/engine/graph-contract';
 import { describeModel, estimateMemory, explainPrecision } from '@ortler/model-builder';
 import { chooseDevice, type DeviceChoice, probeKernels } from '@ortler/onnxruntime';
 import type { Config } from '../../config/config.ts';
-import { toModelSource } from '../../config/setting-values.ts';
+import { toModelSource } from '../../config/model-list.ts';
 import { toKvType } from '../../models/build-options.ts';
 import { isOperatorError } from '../../models/is-operator-error.ts';
 import type { Terminal } from '../terminal.ts';

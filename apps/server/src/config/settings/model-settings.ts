@@ -5,12 +5,12 @@ import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { REASONING_PARSERS } from '@ortler/engine';
+import { modelList } from '../model-list.ts';
 import {
   byteSize,
   type ChatTemplateFiles,
   chatTemplateFiles,
   MEBIBYTE,
-  modelList,
   namesByModel,
   oneOf,
   wholeNumber,
@@ -28,7 +28,7 @@ export const MODEL_SETTINGS = {
     fallback: `ortler-demo=${DEMO_MODEL_DIR}`,
     shownFallback: 'ortler-demo, a small model that comes with Ortler',
     description:
-      'Models to serve, each an id and a folder or a GGUF file (`id=path`), an id and a name (`id=org/model@revision`), or a name, which is its id too. Names are fetched from the Hub. The first one answers requests that name no model.',
+      'Models to serve, each an id and a folder or a GGUF file (`id=path`), an id and a name (`id=org/model@revision`), or a name, which is its id too. Names are fetched from the Hub. `id=https://host/v1#name,https://host2/v1#name` is a model that OpenAI-compatible servers answer for (docs/fleet.md). The first one answers requests that name no model.',
     schema: modelList(),
   }),
   device: setting({

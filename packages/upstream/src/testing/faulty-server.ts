@@ -79,6 +79,11 @@ export const steps = {
       response.flushHeaders();
       for (const text of texts) response.write(text);
     },
+  /** Serves a model list to GET, and answers everything else by another step. */
+  listing:
+    (models: unknown, other: Step): Step =>
+    (response, request) =>
+      request.method === 'GET' ? steps.json({ data: models })(response, request) : other(response, request),
   reset: (response: ServerResponse) => void response.destroy(),
   nothing: () => undefined,
 };

@@ -1,0 +1,125 @@
+// Passes a checked request on to the servers of its model. Every refusal happens before a transport sends a status line.
+
+import { prefixKey } from '@ortler/upstream';
+import { toUsingCaller } from '../generation/generation-usage.ts';
+import { servedId } from '../generation/ready-engine.ts';
+import { readUsageMode } from '../generation/to-usage.ts';
+import type { ServedModel, Services, UpstreamModel } from '../ports/services.ts';
+import type { CallerContext } from '../trpc/trpc.ts';
+import { fromUpstreamError } from './from-upstream-error.ts';
+import { choicesOf, completeReply, type Fields, parseReply, type ReplyShape } from './reply-shape.ts';
+import { type JsonObject, toCacheSalt, toUpstreamBody } from './to-upstream-body.ts';
+import { UpstreamChunks } from './upstream-chunks.ts';
+import { outcomeOf, UpstreamReport } from './upstream-report.ts';
+import { estimatePromptTokens, readUsage } from './upstream-usage.ts';
+
+export interface PassedRequest {
+  readonly model: ServedModel;
+  readonly upstream: UpstreamModel;
+  /** Below the servers' base addresses. */
+  readonly path: 'chat/completions' | 'completions';
+  readonly shape: ReplyShape;
+  /** Id of the answer. */
+  readonly id: string;
+  /** The body as the caller sent it. */
+  readonly given: JsonObject;
+  /** What the schema read from it. */
+  readonly read: {
+    readonly stream_options?: Parameters<typeof readUsageMode>[0];
+    readonly cache_salt?: string | null | undefined;
+  };
+  readonly choiceCount: number;
+  readonly maxTokens: number | null;
+}
+
+type PassingServices = Pick<
+  Services,
+  'generations' | 'now' | 'limits' | 'usage' | 'promptCacheScope' | 'toolCalling'
+>;
+
+/** The whole answer. Throws: `ApiError`. */
+export async function passOnForReply(
+  services: PassingServices,
+  context: CallerContext,
+  passed: PassedRequest,
+): Promise<Fields> {
+  const { upstream, model, shape, id } = passed;
+  const { signal } = context;
+  const report = startReport(services, context, passed);
+  const modelId = servedId(model);
+  try {
+    const reply = parseReply(await upstream.postForJson(toSent(services, context, passed, false)));
+    completeReply(reply, { id, model: modelId }, shape, services.now());
+    for (const { finish_reason: reason } of choicesOf(reply))
+      if (typeof reason === 'string') report.finish(reason);
+    const usage = readUsage(reply.usage);
+    if (usage !== undefined) report.tell(usage);
+    else reply.usage = toUsageObject(report.usage);
+    await report.end('finished');
+    return reply;
+  } catch (error) {
+    await report.end(outcomeOf(error, signal));
+    throw fromUpstreamError(error, modelId, signal);
+  }
+}
+
+/** The chunks, once the first has come. Throws: `ApiError`. */
+export async function passOnForChunks(
+  services: PassingServices,
+  context: CallerContext,
+  passed: PassedRequest,
+): Promise<UpstreamChunks> {
+  const { upstream, model, shape, id, read } = passed;
+  const { signal } = context;
+  const report = startReport(services, context, passed);
+  const names = { id, model: servedId(model) };
+  const sent = toSent(services, context, passed, true);
+  const events = await upstream.postForEvents(sent).catch(async (error: unknown) => {
+    await report.end(outcomeOf(error, signal));
+    throw fromUpstreamError(error, names.model, signal);
+  });
+  const withUsage = readUsageMode(read.stream_options) !== 'none';
+  return UpstreamChunks.start({ events, names, shape, withUsage, report, signal });
+}
+
+function startReport(
+  services: PassingServices,
+  context: CallerContext,
+  { model, given, choiceCount, maxTokens }: PassedRequest,
+): UpstreamReport {
+  const caller = toUsingCaller(context);
+  const promptTokenCount = estimatePromptTokens(given);
+  return new UpstreamReport({
+    services,
+    caller,
+    modelId: servedId(model),
+    choiceCount,
+    maxTokens,
+    promptTokenCount,
+  });
+}
+
+function toSent(
+  { toolCalling, promptCacheScope }: PassingServices,
+  { principal, requestId, signal }: CallerContext,
+  { upstream, path, given, read }: PassedRequest,
+  stream: boolean,
+) {
+  const cacheSalt = toCacheSalt(principal, read.cache_salt, promptCacheScope);
+  return {
+    path,
+    body: toUpstreamBody({ given, model: upstream.name, stream, toolCalling, cacheSalt }),
+    // One id in the logs of both servers.
+    headers: { 'x-request-id': requestId },
+    key: prefixKey(given),
+    signal,
+  };
+}
+
+function toUsageObject({ promptTokenCount, completionTokenCount }: UpstreamReport['usage']): Fields {
+  return {
+    prompt_tokens: promptTokenCount,
+    total_tokens: promptTokenCount + completionTokenCount,
+    completion_tokens: completionTokenCount,
+  };
+}

@@ -1,0 +1,3 @@
+// Doubles for tests of programs that use this package.
+
+export { type FaultyServer, type Step, startFaultyServer, steps } from './faulty-server.ts';
