@@ -7,6 +7,9 @@ export const MANIFEST_FILE = 'ortler-model.json';
 /** Names of rotary tables begin so. Shape: `[contextLength, size / 2]`; a step reads the rows of its positions only. */
 export const ROTARY_TABLES = 'model.rotary';
 
+/** Names of the matrices of experts begin so, in `kernels` graphs. A step reads those of the experts that its tokens choose. */
+export const EXPERT_WEIGHTS = 'model.experts';
+
 /** File of a built graph's weights, beside it; a path where the graph's is one. */
 export function weightsFileName(graphFile: string): string {
   return `${graphFile}.data`;
@@ -126,8 +129,21 @@ export interface ModelManifest {
   /** Element type of the logits of an export of another program. Absent: float32. */
   readonly logitsType?: 'float32' | 'float16';
   readonly parameterCount: number;
+  /** Of a graph with mixtures of experts. */
+  readonly experts?: ExpertFacts;
   /** SHA-256 over the checkpoint's content, format version, variant, precision and type of cache: the build cache key. */
   readonly contentHash: string;
+}
+
+/** Mixtures of experts, of all layers that have one. */
+export interface ExpertFacts {
+  /** Experts of a layer, and those of each token. */
+  readonly count: number;
+  readonly chosen: number;
+  /** Bytes of the weights named `EXPERT_WEIGHTS`. */
+  readonly weightBytes: number;
+  /** Parameters that a token is computed with: all but those of the experts that it does not choose. */
+  readonly activeParameterCount: number;
 }
 
 /**

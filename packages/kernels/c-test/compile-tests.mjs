@@ -12,7 +12,14 @@ const SOURCES = fileURLToPath(new URL('./', import.meta.url));
 /** What all builds have in common. `-ffp-contract` as in the libraries: results depend on it. */
 const FLAGS = ['-std=gnu17', '-ffp-contract=off', '-fno-math-errno', '-Wno-psabi'];
 
-const TEST_SOURCES = ['main.c', 'buffers.c', 'product-test.c', 'attention-test.c', '../c/dispatch.c'];
+const TEST_SOURCES = [
+  'main.c',
+  'buffers.c',
+  'product-test.c',
+  'experts-test.c',
+  'attention-test.c',
+  '../c/dispatch.c',
+];
 
 const AVX2 = ['-mavx2', '-mfma', '-mf16c'];
 const AVX512 = [...AVX2, '-mavx512f', '-mavx512bw', '-mavx512dq', '-mavx512vl', '-mavx512vnni'];

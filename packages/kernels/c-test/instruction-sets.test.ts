@@ -10,6 +10,7 @@ import { runProgram } from '../scripts/programs.mjs';
 import { compileForArm64, compileSanitised } from './compile-tests.mjs';
 
 const PRODUCTS = runs({ daily: 500, full: 3_000 });
+const EXPERTS = runs({ daily: 200, full: 1_000 });
 const ATTENTIONS = runs({ daily: 40, full: 150 });
 
 const folder = mkdtempSync(join(tmpdir(), 'ortler-kernels-test-'));
@@ -41,6 +42,11 @@ describe('the operators of this machine', () => {
     expect(isas.length).toBeGreaterThan(1);
   });
 
+  test('experts have the bits of the definition, which are those of their products, alone and among other rows, within their buffers', async () => {
+    const { isas } = await runTests(command, 'experts', EXPERTS);
+    expect(isas.length).toBeGreaterThan(1);
+  });
+
   test('attention has the bits of the definition, whole, in chunks and in batches, within its buffers', async () => {
     const { isas } = await runTests(command, 'attention', ATTENTIONS);
     expect(isas.length).toBeGreaterThan(1);
@@ -55,6 +61,7 @@ describe('the operators of this machine', () => {
 
     test.each([
       ['product', PRODUCTS],
+      ['experts', EXPERTS],
       ['attention', ATTENTIONS],
     ] as const)('give the same bits: %s', async (part, cases) => {
       const found = await runTests(emulated, part, cases);

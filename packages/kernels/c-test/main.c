@@ -1,4 +1,4 @@
-// Random shapes of products or attention on all instruction sets of this machine: `kernels-test product|attention <cases> <seed>`.
+// Random shapes of products, experts or attention on all instruction sets of this machine: `kernels-test product|experts|attention <cases> <seed>`.
 // Prints the instruction sets and a number for all results, which is the same on all machines.
 #include "memory.h"
 
@@ -21,7 +21,7 @@ static void add_isa(const Isa *isa) {
 }
 
 int main(int count, char **arguments) {
-  if (count != 4) FAIL("usage: kernels-test product|attention <cases> <seed>");
+  if (count != 4) FAIL("usage: kernels-test product|experts|attention <cases> <seed>");
   add_isa(&isa_plain);
   for (int i = 0; get_isa(i); i++)
     // Its instruction is tested in the encoding of AVX-512, which more machines have: isa-avxvnni-wide.c.
@@ -33,6 +33,7 @@ int main(int count, char **arguments) {
     Random random = {(uint64_t)(seed + i) * 0x9e3779b97f4a7c15ull + 1};
     for (int j = 0; j < 4; j++) random_int(&random, 0, 1);
     if (strcmp(arguments[1], "product") == 0) test_product(&random);
+    else if (strcmp(arguments[1], "experts") == 0) test_experts(&random);
     else test_attention(&random);
   }
   printf("%016llx\n", (unsigned long long)checksum);

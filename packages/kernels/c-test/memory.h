@@ -40,5 +40,11 @@ static inline void add_to_checksum(const void *bytes, size_t count) {
 extern const Isa *tested[4];
 extern int tested_count;
 
+/** A random matrix in tiles. Outputs and inputs behind the last one are zero, as the builder leaves them. */
+uint8_t *random_tiles(Random *random, Format format, int inputs, int outputs);
+/** A product in random pieces. */
+void multiply(const Isa *isa, Random random, const Product *p);
+
 void test_product(Random *random);
+void test_experts(Random *random);
 void test_attention(Random *random);

@@ -1,8 +1,7 @@
 // Products of random shapes, formats and fused parts.
 #include "reference.h"
 
-/** A random matrix in tiles. Outputs and inputs behind the last one are zero, as the builder leaves them. */
-static uint8_t *random_tiles(Random *random, Format format, int inputs, int outputs) {
+uint8_t *random_tiles(Random *random, Format format, int inputs, int outputs) {
   const size_t bytes = matrix_bytes(format, inputs, outputs), block = block_bytes(format);
   uint8_t *tiles = new_buffer(bytes);
   if (format == FORMAT_F32) {
@@ -33,7 +32,7 @@ static uint8_t *random_tiles(Random *random, Format format, int inputs, int outp
   return tiles;
 }
 
-static void multiply(const Isa *isa, Random random, const Product *p) {
+void multiply(const Isa *isa, Random random, const Product *p) {
   for (int i = 0; i < panel_total(p); i++) isa->floats->fill_panel(p, i);
   for (int from = 0, to; from < p->tiles; from = to) {
     to = random_int(&random, from + 1, p->tiles);
@@ -113,7 +112,8 @@ static void check_row(const Product *p, int row, const double *x) {
         up_magnitude = dot.magnitude + 1;
       }
       const double bias = p->bias ? p->bias[column] : 0, residual = p->residual ? p->residual[(size_t)row * p->columns + column] : 0;
-      const double expected = activation_of(p->activation, y.value + bias) * up + residual;
+      const double gated = p->activation == ACTIVATION_CLAMPED ? clamped_of(y.value + bias, up, p->limit) : activation_of(p->activation, y.value + bias) * up;
+      const double expected = gated + residual;
       expect_near("product", p->out[(size_t)row * p->columns + column], expected, 4e-6 * (y.magnitude + 1) * up_magnitude);
     }
   }
@@ -127,7 +127,8 @@ static Product random_product(Random *random) {
   p.part_count = p.is_gated ? 1 : random_int(random, 1, MAX_PARTS);
   p.is_quantised = chance(random, 80);
   p.splits = p.is_quantised && chance(random, 40) ? 2 : 1;
-  p.activation = (Activation)random_int(random, 0, ACTIVATION_COUNT - 1);
+  p.activation = (Activation)random_int(random, 0, p.is_gated ? ACTIVATION_CLAMPED : ACTIVATION_GELU);
+  p.limit = 2;
   for (int i = 0; i < p.part_count; i++) {
     Part *part = &p.parts[i];
     part->format = p.is_quantised ? (Format)random_int(random, FORMAT_Q4, FORMAT_COUNT - 1) : FORMAT_F32;

@@ -57,6 +57,11 @@ static inline double activation_of(Activation activation, double x) {
   return x;
 }
 
+static inline double clamped_of(double gate, double up, double limit) {
+  const double g = fmin(gate, limit), u = fmax(-limit, fmin(up, limit));
+  return g / (1 + exp(-1.702 * g)) * (u + 1);
+}
+
 /** Ends the test where `found` is further from `expected` than `tolerance`, or no number. */
 static inline void expect_near(const char *name, double found, double expected, double tolerance) {
   if (!(fabs(found - expected) <= tolerance)) FAIL("%s: %.9g, expected %.9g within %.3g", name, found, expected, tolerance);

@@ -40,8 +40,8 @@ static void fill_panel(const Product *p, int index) {
   const Panel panel = get_panel(p, index);
   const int width = panel.rows, count = rows_in_panel(p, index), inputs = p->inputs, splits = p->splits;
   for (int r = 0; r < width / splits; r++) {
-    const float *x = p->x + (size_t)(index * rows_per_panel(p) + r) * inputs;
-    const int is_row = r < count;
+    const int row = index * rows_per_panel(p) + r, is_row = r < count;
+    const float *x = p->x + (size_t)(is_row && p->rows_of_x ? p->rows_of_x[row] : row) * inputs;
     const float factor = is_row && p->norm ? inverse_rms(x, inputs, p->epsilon) : 1.0f;
     for (int b = 0; b < p->blocks; b++) {
       v16f v[2] = {splat(0), splat(0)};

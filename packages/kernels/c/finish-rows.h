@@ -10,6 +10,12 @@ INLINE v16f activate(Activation activation, v16f x) {
   }
 }
 
+/** Source: transformers, models/gpt_oss/modeling_gpt_oss.py, whose factor this is. */
+INLINE v16f clamped_gate(v16f gate, v16f up, float limit) {
+  const v16f g = choose(gate < limit, gate, splat(limit)), u = choose(up < limit, up, splat(limit));
+  return g / (exp16(-1.702f * g) + 1.0f) * (choose(u > -limit, u, splat(-limit)) + 1.0f);
+}
+
 INLINE v16f sum_splits(const Product *p, float (*y)[TILE], int row) {
   return p->splits == 1 ? load(y[row]) : load(y[2 * row]) + load(y[2 * row + 1]);
 }
@@ -20,11 +26,12 @@ INLINE void finish_rows(const Product *p, int first_row, int rows, int column, i
     const size_t at = (size_t)(first_row + r) * p->columns + column;
     v16f v = sum_splits(p, y, r);
     if (p->bias) v = v + load_inputs(p->bias, column, column + count);
-    v = activate(p->activation, v);
     if (up) {
       v16f u = sum_splits(p, up, r);
       if (p->bias) u = u + load_inputs(p->bias + p->columns, column, column + count);
-      v = v * u;
+      v = p->activation == ACTIVATION_CLAMPED ? clamped_gate(v, u, p->limit) : activate(p->activation, v) * u;
+    } else {
+      v = activate(p->activation, v);
     }
     if (p->residual) v = v + load_inputs(p->residual + at, 0, count);
     if (count == TILE) {

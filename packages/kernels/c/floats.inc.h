@@ -5,6 +5,7 @@
 #include "fill-panel.h"
 #include "finish-rows.h"
 #include "isa.h"
+#include "route.h"
 
 #define FLOATS_NAME(isa) floats_##isa
 #define FLOATS(isa) FLOATS_NAME(isa)
@@ -12,6 +13,8 @@
 const FloatFunctions FLOATS(ISA) = {
     .fill_panel = fill_panel,
     .multiply_tiles = multiply_tiles,
+    .route_row = route_row,
+    .combine_row = combine_row,
     .read_row = read_row,
     .prepare_token = prepare_token,
     .attend_piece = attend_piece,

@@ -1,6 +1,7 @@
 // What is compiled once for each instruction set.
 #pragma once
 #include "attention.h"
+#include "experts.h"
 #include "product.h"
 #include "work.h"
 
@@ -12,6 +13,8 @@ typedef struct {
   void (*fill_panel)(const Product *, int panel);
   /** Tiles `from` to `to` of a product. */
   void (*multiply_tiles)(const Product *, MultiplyTile, int from, int to);
+  void (*route_row)(const Experts *, int row);
+  void (*combine_row)(const Experts *, int row);
   void (*read_row)(Format, const uint8_t *tiles, int inputs, int64_t row, float *out);
   void (*prepare_token)(const Attention *, int token);
   void (*attend_piece)(const Attention *, int sequence, int head, int piece);

@@ -5,7 +5,7 @@
 #define SOURCE_HASH "development"
 #endif
 
-enum { OPERATORS = 5 };
+enum { OPERATORS = 6 };
 enum { EMPTY = 0, FILLING = 1, FILLED = 2 };
 
 /** Operators of one instruction set. */
@@ -30,6 +30,7 @@ EXPORT const void *ortler_kernels_operator(int isa, int index) {
   if (__atomic_compare_exchange_n(&table->state, &state, FILLING, 0, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
     describe_product(&table->operators[0]);
     describe_embedding(&table->operators[1]);
+    describe_experts(&table->operators[5]);
     for (int type = 0; type < 3; type++) describe_attention(&table->operators[2 + type], type);
     for (int i = 0; i < OPERATORS; i++) table->operators[i].isa = get_isa(isa);
     __atomic_store_n(&table->state, FILLED, __ATOMIC_RELEASE);

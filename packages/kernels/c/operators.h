@@ -7,3 +7,4 @@ void describe_product(Operator *op);
 /** `type`: a `CacheType`. */
 void describe_attention(Operator *op, int type);
 void describe_embedding(Operator *op);
+void describe_experts(Operator *op);

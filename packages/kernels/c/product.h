@@ -5,7 +5,11 @@
 #pragma once
 #include "panel.h"
 
-typedef enum { ACTIVATION_NONE = 0, ACTIVATION_SILU = 1, ACTIVATION_GELU = 2, ACTIVATION_COUNT = 3 } Activation;
+/**
+ * `ACTIVATION_CLAMPED` is for gates: with g = min(gate, limit) and u = up between -limit and limit it gives
+ * g * sigmoid(1.702 g) * (u + 1).
+ */
+typedef enum { ACTIVATION_NONE = 0, ACTIVATION_SILU = 1, ACTIVATION_GELU = 2, ACTIVATION_CLAMPED = 3, ACTIVATION_COUNT = 4 } Activation;
 
 enum { MAX_PARTS = 3 };
 
@@ -24,6 +28,8 @@ typedef struct {
 typedef struct {
   /** Shape: [rows, inputs]. */
   const float *x;
+  /** Null, or which row of x each row is: then x has as many as there are. */
+  const int32_t *rows_of_x;
   int rows, inputs, blocks;
   /** Null, or the weight of the norm. Shape: [inputs]. */
   const float *norm;
@@ -33,6 +39,8 @@ typedef struct {
   /** Tiles of all parts; in a gated product pairs of tiles. */
   int tiles;
   Activation activation;
+  /** Of `ACTIVATION_CLAMPED`. */
+  float limit;
   /** The one part has a tile of gates and a tile of ups in turns, and the result their count halved. */
   int is_gated;
   /** Null, or shape: [columns]; in a gated product [2 * columns], gates first. */

@@ -35,6 +35,7 @@ const BASE_SOURCES = [
   'memory.c',
   'op-attention.c',
   'op-embedding.c',
+  'op-experts.c',
   'op-product.c',
   'operator.c',
   'ort.c',

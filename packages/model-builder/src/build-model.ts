@@ -30,6 +30,7 @@ import type { BuildManifest } from './build-manifest.ts';
 import { findCheckpoint } from './checkpoint-source.ts';
 import { BUILDER_VERSION, computeContentHash, settleKvType } from './content-hash.ts';
 import { ModelBuildError } from './errors.ts';
+import { findExpertFacts } from './expert-facts.ts';
 import { type ExportedFiles, findExports } from './exported/find-exports.ts';
 import { hashFolders } from './file-hashes.ts';
 import { fileTypes } from './file-types.ts';
@@ -157,6 +158,7 @@ export async function buildHashedModel(
     // 3. Record the graph, which checks that every tensor exists with the right shape.
     const graph = recordGraph(options, { config, weights, precision, kvType }, formats);
     const parameterCount = checkpoint.usedElementCount;
+    const experts = findExpertFacts(config, graph, parameterCount);
     await checkTiedHead(weights, config, { configFile, signal });
 
     const folder = await writing(outputDir, () => createBuildFolder(outputDir));
@@ -183,6 +185,7 @@ export async function buildHashedModel(
           kvType,
           contentHash,
           parameterCount,
+          ...(experts === undefined ? {} : { experts }),
           ...(formats === undefined ? {} : { weightFormats: countFormats(config, formats) }),
           ...(weightError === undefined ? {} : { weightError }),
           ...(keptTypes === undefined ? {} : { fileTypes: keptTypes }),
@@ -249,6 +252,7 @@ function toManifest(
     | 'kvType'
     | 'contentHash'
     | 'parameterCount'
+    | 'experts'
     | 'weightFormats'
     | 'weightError'
     | 'fileTypes'

@@ -8,6 +8,7 @@ const LAYER: LayerConfig = {
   headSize: 64,
   kvHeadCount: 2,
   intermediateSize: 256,
+  hasExperts: false,
   valuesAreKeys: false,
   kvSource: undefined,
 };

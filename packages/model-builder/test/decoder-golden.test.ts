@@ -37,8 +37,13 @@ function elementCount(shape: readonly number[]): number {
   return shape.reduce((product, dim) => product * dim, 1);
 }
 
-async function refusal(sourceDir: string, outputDir: string): Promise<ModelBuildError> {
-  const outcome: unknown = await buildModel({ sourceDir, outputDir, precision: 'f32' }).catch(error => error);
+async function refusal(
+  sourceDir: string,
+  outputDir: string,
+  variant: (typeof VARIANTS)[number] = 'kernels',
+): Promise<ModelBuildError> {
+  const options = { sourceDir, outputDir, precision: 'f32', variant } as const;
+  const outcome: unknown = await buildModel(options).catch(error => error);
   if (outcome instanceof ModelBuildError) return outcome;
   throw new Error('is built now: take it from the list of what is pending', { cause: outcome });
 }
@@ -77,7 +82,16 @@ describe.each(DECODER_GOLDENS)('$family', ({ family, provenance, cases, logitStr
       return;
     }
 
-    describe.each(VARIANTS)('%s', variant => {
+    const hasExperts = 'num_experts_per_tok' in golden.config;
+    it.runIf(hasExperts)('is refused with operators of ONNX Runtime alone', async () => {
+      const { code, message } = await refusal(source, output('refused'), 'slots');
+      expect({ code, message }).toEqual({
+        code: 'unsupported',
+        message: 'mixtures of experts are computed by the CPU kernels, and not built as "slots"',
+      });
+    });
+
+    describe.each(VARIANTS.filter(variant => variant === 'kernels' || !hasExperts))('%s', variant => {
       let manifest: BuildManifest;
       /** For short contexts, where the model has other rotations in long ones. */
       const shortContext = output(`${variant}-short`);

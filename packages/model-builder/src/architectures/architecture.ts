@@ -35,6 +35,8 @@ export type DecoderFeatures = Partial<
     | 'qkvBias'
     | 'attentionOutputBias'
     | 'mlpBias'
+    | 'hasSinks'
+    | 'experts'
     | 'isParallel'
     | 'isGated'
     | 'embeddingScale'

@@ -63,6 +63,17 @@ export const configKeys = z.object({
   vocab_size_per_layer_input: size.optional(),
   enable_moe_block: z.boolean().nullish(),
 
+  num_experts: size.optional(),
+  num_local_experts: size.optional(),
+  num_experts_per_tok: size.optional(),
+  moe_intermediate_size: size.optional(),
+  norm_topk_prob: z.boolean().optional(),
+  decoder_sparse_step: z.int().nonnegative().optional(),
+  mlp_only_layers: z.array(z.int().nonnegative()).nullish(),
+  clip_qkv: z.number().nullish(),
+  swiglu_alpha: z.number().optional(),
+  swiglu_limit: z.number().positive().optional(),
+
   embedding_multiplier: z.number().optional(),
   residual_multiplier: z.number().optional(),
   attention_multiplier: z.number().optional(),

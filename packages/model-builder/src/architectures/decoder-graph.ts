@@ -131,6 +131,10 @@ function checkVariant({ variant, config }: BlockContext): void {
     const message = `heads of ${headSize} elements are not built as "${variant.name}", which has at most ${variant.largestHeadSize}`;
     throw new ModelBuildError('unsupported', message, { key: 'head_dim' });
   }
+  if (config.experts !== undefined) {
+    const message = `mixtures of experts are computed by the CPU kernels, and not built as "${variant.name}"`;
+    throw new ModelBuildError('unsupported', message, { key: 'model_type' });
+  }
   const fault = variant.name === 'paged' ? pagedFault(config) : undefined;
   if (fault === undefined) return;
   throw new ModelBuildError('unsupported', `${fault.message}: not built as "paged"`, { key: fault.key });

@@ -1,20 +1,47 @@
-// Granite 3 and 4, dense: Llama with factors for the embedding, the scores, what attention and MLP add, and the logits.
-// Source: transformers, models/granite/modeling_granite.py
+// Granite 3: Llama with factors for the embedding, the scores, what attention and MLP add, and the logits; dense, or with experts.
+// Source: transformers, models/granite/modeling_granite.py and models/granitemoe/modeling_granitemoe.py
 
-import type { Architecture } from './architecture.ts';
+import type { ExpertModules } from '../hugging-face/experts-config.ts';
+import type { Architecture, DecoderFeatures } from './architecture.ts';
+import type { ConfigKeys } from './config-keys.ts';
+import { readExperts } from './read-experts.ts';
 
 export const granite: Architecture = {
   modelType: 'granite',
   names: 'Granite 3',
   defaults: { rms_norm_eps: 1e-6 },
-  read: keys => ({
+  read: keys => ({ mlpBias: keys.mlp_bias ?? false, ...factors(keys) }),
+};
+
+const EXPERTS: ExpertModules = {
+  router: 'block_sparse_moe.router.layer',
+  selectionBias: undefined,
+  matrices: {
+    layout: 'rows',
+    gateUp: 'block_sparse_moe.input_linear.weight',
+    down: 'block_sparse_moe.output_linear.weight',
+  },
+  shared: undefined,
+};
+
+export const graniteMoe: Architecture = {
+  modelType: 'granitemoe',
+  names: 'Granite 3 MoE (1B-A400M, 3B-A800M)',
+  defaults: { rms_norm_eps: 1e-6, num_local_experts: 8, num_experts_per_tok: 2 },
+  read: (keys, reader) => ({
+    experts: readExperts(keys, reader, { countKey: 'num_local_experts', modules: EXPERTS }),
+    ...factors(keys),
+  }),
+};
+
+function factors(keys: ConfigKeys): DecoderFeatures {
+  return {
     qkvBias: keys.attention_bias ?? false,
     attentionOutputBias: keys.attention_bias ?? false,
-    mlpBias: keys.mlp_bias ?? false,
     embeddingScale: keys.embedding_multiplier ?? 1,
     // Transformers divides nothing by the head size where the key is absent.
     attentionScale: keys.attention_multiplier ?? 1,
     residualScale: keys.residual_multiplier ?? 1,
     logitScale: 1 / (keys.logits_scaling ?? 1),
-  }),
-};
+  };
+}

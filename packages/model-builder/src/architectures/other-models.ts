@@ -71,18 +71,14 @@ export const OTHER_MODELS: Readonly<Record<string, OtherModel>> = {
   flex_olmo: of('FlexOlmo', EXPERTS),
   glm4_moe: of('GLM-4.5 to 4.7', EXPERTS),
   gpt_oss: of('gpt-oss 20B and 120B', `${EXPERTS}; attention sinks`),
-  granitemoe: of('Granite 3 MoE', EXPERTS),
   granitemoeshared: of('Granite 4 MoE', EXPERTS),
   hunyuan_v1_moe: of('Hunyuan-A13B', EXPERTS),
   jetmoe: of('JetMoE', EXPERTS),
   llama4: of('Llama 4 Scout and Maverick', EXPERTS),
   llama4_text: of('Llama 4 Scout and Maverick', EXPERTS),
   minimax_m2: of('MiniMax-M2', EXPERTS),
-  mixtral: of('Mixtral', EXPERTS),
-  olmoe: of('OLMoE', EXPERTS),
   phimoe: of('Phi-3.5-MoE', EXPERTS),
   qwen2_moe: of('Qwen1.5-MoE, Qwen2-57B-A14B', EXPERTS),
-  qwen3_moe: of('Qwen3-30B-A3B, Qwen3-235B-A22B, Qwen3-Coder', EXPERTS),
 
   // Multi-head latent attention.
   deepseek_v2: of('DeepSeek-V2 and V2-Lite', LATENT_EXPERTS),

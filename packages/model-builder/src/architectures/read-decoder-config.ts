@@ -60,7 +60,8 @@ function parseTextConfig(path: string, json: unknown, prefix = ''): DecoderConfi
   const ordinary = {
     headSize,
     kvHeadCount,
-    intermediateSize: keys.intermediate_size,
+    intermediateSize: features.experts === undefined ? keys.intermediate_size : 0,
+    hasExperts: features.experts !== undefined,
     valuesAreKeys: false,
     kvSource: undefined,
   };
@@ -87,6 +88,8 @@ function parseTextConfig(path: string, json: unknown, prefix = ''): DecoderConfi
     qkvBias: false,
     attentionOutputBias: false,
     mlpBias: false,
+    hasSinks: false,
+    experts: undefined,
     embeddingScale: 1,
     residualScale: 1,
     logitScale: 1,

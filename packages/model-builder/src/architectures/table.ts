@@ -8,15 +8,18 @@ import { exaone4 } from './exaone4.ts';
 import { gemma, gemma2, gemma3 } from './gemma.ts';
 import { gemma4 } from './gemma4.ts';
 import { glm4 } from './glm4.ts';
-import { granite } from './granite.ts';
+import { granite, graniteMoe } from './granite.ts';
 import { hunyuan } from './hunyuan.ts';
 import { llama } from './llama.ts';
 import { ministral3, mistral } from './mistral.ts';
+import { mixtral } from './mixtral.ts';
 import { nemotron } from './nemotron.ts';
 import { olmo2, olmo3 } from './olmo.ts';
+import { olmoe } from './olmoe.ts';
 import { phi3 } from './phi3.ts';
 import { qwen2 } from './qwen2.ts';
 import { qwen3 } from './qwen3.ts';
+import { qwen3Moe } from './qwen3-moe.ts';
 import { seedOss } from './seed-oss.ts';
 import { smollm3 } from './smollm3.ts';
 import { starcoder2 } from './starcoder2.ts';
@@ -33,16 +36,20 @@ export const ARCHITECTURES: ReadonlyMap<string, Architecture> = new Map(
     gemma4,
     glm4,
     granite,
+    graniteMoe,
     hunyuan,
     llama,
     ministral3,
     mistral,
+    mixtral,
     nemotron,
     olmo2,
     olmo3,
+    olmoe,
     phi3,
     qwen2,
     qwen3,
+    qwen3Moe,
     seedOss,
     smollm3,
     starcoder2,

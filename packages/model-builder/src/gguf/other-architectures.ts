@@ -27,7 +27,6 @@ export const OTHER_ARCHITECTURES: Readonly<Record<string, string>> = {
   qwen2vl: 'qwen2_vl',
   qwen35: 'qwen3_5',
   qwen35moe: 'qwen3_5_moe',
-  qwen3moe: 'qwen3_moe',
   qwen3next: 'qwen3_next',
   qwen3vl: 'qwen3_vl',
   qwen3vlmoe: 'qwen3_vl_moe',

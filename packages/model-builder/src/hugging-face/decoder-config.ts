@@ -1,6 +1,7 @@
 // The specification of a decoder: everything that its graph depends on besides the weights. Architectures fill it in from
 // config.json; blocks know nothing else, and no `model_type`.
 
+import type { ExpertsConfig } from './experts-config.ts';
 import type { RopeConfig } from './rope.ts';
 
 /** All parameters of the graph besides the weights. */
@@ -32,7 +33,11 @@ export interface DecoderConfig {
   readonly queryScale: { readonly growth: number; readonly period: number } | undefined;
   readonly qkvBias: boolean;
   readonly attentionOutputBias: boolean;
+  /** Each head has a score that belongs to no key, and takes its share of the softmax. */
+  readonly hasSinks: boolean;
   readonly mlpBias: boolean;
+  /** What layers with a mixture of experts have in common; undefined where no layer has one. */
+  readonly experts: ExpertsConfig | undefined;
   /** Attention and MLP read the same normed input, and both are added to it. */
   readonly isParallel: boolean;
   readonly activation: Activation;
@@ -68,7 +73,10 @@ export interface LayerConfig {
   readonly window: number | undefined;
   readonly headSize: number;
   readonly kvHeadCount: number;
+  /** Of the MLP; in a layer with experts that of the expert which all tokens share, 0 without one. */
   readonly intermediateSize: number;
+  /** A mixture of experts stands in place of the MLP. */
+  readonly hasExperts: boolean;
   /** The layer has no matrix of values: they are its keys before norm and rotation. */
   readonly valuesAreKeys: boolean;
   /** Earlier layer whose keys and values this one attends to; undefined for its own. */

@@ -3,7 +3,9 @@
 import type { WeightSource } from './checkpoint.ts';
 import type { CheckpointTensor } from './checkpoint-tensor.ts';
 import type { DecoderConfig } from './decoder-config.ts';
+import { LayerExperts } from './layer-experts.ts';
 import { withOffset } from './norm-weight.ts';
+import { RecentMatrices } from './recent-matrices.ts';
 import { tensorRows } from './tensor-rows.ts';
 
 export type LayerMatrix =
@@ -34,6 +36,7 @@ export class DecoderWeights {
   readonly #config: DecoderConfig;
   readonly #prefix: string;
   readonly #head: string;
+  readonly #recent = new RecentMatrices();
 
   constructor(source: WeightSource, config: DecoderConfig) {
     this.source = source;
@@ -61,7 +64,7 @@ export class DecoderWeights {
     const [outputs, inputs] = matrixShape(this.#config, layer, role);
     const fused = this.#fused(layer, role);
     if (fused === undefined)
-      return this.#tensor(layer, this.#config.modules[role], 'weight', [outputs, inputs]);
+      return this.#tensor(layer, this.#module(layer, role), 'weight', [outputs, inputs]);
     const all = this.#tensor(layer, fused.module, 'weight', [fused.rowCount, inputs]);
     return tensorRows(all, fused.firstRow, outputs);
   }
@@ -73,6 +76,22 @@ export class DecoderWeights {
     const fused = this.#fused(layer, role);
     if (fused === undefined) return this.#tensor(layer, this.#config.modules[role], 'bias', [outputs]);
     return tensorRows(this.#tensor(layer, fused.module, 'bias', [fused.rowCount]), fused.firstRow, outputs);
+  }
+
+  /** Of a layer with experts. */
+  experts(layer: number): LayerExperts {
+    const { experts, hiddenSize } = this.#config;
+    return new LayerExperts(this.source, {
+      layer: this.#layer(layer),
+      config: experts!,
+      hiddenSize,
+      recent: this.#recent,
+    });
+  }
+
+  /** Scores of attention sinks. Shape: `[heads]`. */
+  sinks(layer: number): CheckpointTensor {
+    return this.source.tensor(`${this.#layer(layer)}.self_attn.sinks`, [this.#config.headCount]);
   }
 
   /** Shape: `[hidden]`. Undefined where the layer has no such norm. */
@@ -125,7 +144,7 @@ export class DecoderWeights {
    */
   checkExtent(): void {
     const last = this.#config.layerCount - 1;
-    if (this.norm(last, 'beforeAttention') === undefined) this.matrix(last, 'down');
+    if (this.norm(last, 'beforeAttention') === undefined) this.matrix(last, 'attentionOutput');
     this.matrix(0, 'query');
   }
 
@@ -162,6 +181,14 @@ export class DecoderWeights {
       weight: withOffset(this.source.tensor(`${module}.weight`, [hiddenSize]), norm.weightOffset),
       bias: norm.hasBias ? this.source.tensor(`${module}.bias`, [hiddenSize]) : undefined,
     };
+  }
+
+  /** In a layer with experts the MLP is the one that all tokens share. */
+  #module(layer: number, role: LayerMatrix): string {
+    const { modules, layers, experts } = this.#config;
+    const isMlp = role === 'gate' || role === 'up' || role === 'down';
+    const shared = layers[layer]!.hasExperts ? experts!.modules.shared : undefined;
+    return isMlp && shared !== undefined ? shared[role] : modules[role];
   }
 
   /** Where the rows of a matrix are in a matrix of several; undefined where it is stored alone. */

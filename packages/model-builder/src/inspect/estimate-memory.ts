@@ -104,12 +104,14 @@ function bytesOfTensor(tensor: DescribedTensor, { precision, variant, shape }: B
 
 function kernelsFormat(tensor: DescribedTensor, precision: Precision, hiddenSize: number): WeightFormat {
   const { keptFormat: kept } = tensor;
+  const role = matrixRoleOf(tensor);
+  if (role === 'router') return 'f32';
   if (precision === 'file' && kept !== undefined) return kept;
   // Codes that are as small are kept.
   if (precision === 'q4' && (kept === 'q4' || kept === 'q5')) return kept;
   if (precision === 'file') return keptFormat(tensor.type, tensor.shape.at(-1)!) ?? FITTED;
-  if (precision === 'q4') return estimatedFormat(matrixRoleOf(tensor), hiddenSize);
-  return uniformFormat(precision);
+  if (precision === 'q4') return estimatedFormat(role, hiddenSize);
+  return uniformFormat(precision, role);
 }
 
 const estimates = new Map<string, WeightFormat>();
@@ -128,7 +130,8 @@ function matrixRoleOf(tensor: DescribedTensor): MatrixRole {
   if (isTable(tensor)) return 'table';
   if (/k_proj|attn_k\b/.test(tensor.name)) return 'key';
   if (/v_proj|attn_v\b/.test(tensor.name)) return 'value';
-  return /down/.test(tensor.name) ? 'down' : 'query';
+  if (/router|\.gate\.weight|gate_inp/.test(tensor.name)) return 'router';
+  return /down|w2|output_linear/.test(tensor.name) ? 'down' : 'query';
 }
 
 function isTable({ role }: DescribedTensor): boolean {

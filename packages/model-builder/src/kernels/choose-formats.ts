@@ -4,7 +4,7 @@ import { type QuantisedFormat, WEIGHT_FORMATS, type WeightFormat } from '@ortler
 import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
 import type { DecoderConfig } from '../hugging-face/decoder-config.ts';
 import type { DecoderWeights } from '../hugging-face/decoder-weights.ts';
-import { relativeError, sampleBlocks } from '../weights/sample-error.ts';
+import { relativeError, sampleBlocks, sampledTensors } from '../weights/sample-error.ts';
 import { commonFormat } from './common-format.ts';
 import { decoderMatrices, type MatrixRole } from './decoder-matrices.ts';
 
@@ -76,6 +76,10 @@ export async function chooseFormats(
   const formats = new Map<string, WeightFormat>();
   for (const { role, name, tensors } of decoderMatrices(config)) {
     signal?.throwIfAborted();
+    if (role === 'router') {
+      formats.set(name, 'f32');
+      continue;
+    }
     const sources = tensors(weights);
     const kept = keptFormat(sources);
     if (kept !== undefined) {
@@ -83,7 +87,7 @@ export async function chooseFormats(
       continue;
     }
     const samples: Float32Array[] = [];
-    for (const source of sources) samples.push(await sampleBlocks(source));
+    for (const source of sampledTensors(sources)) samples.push(await sampleBlocks(source));
     formats.set(name, chooseFormat(joined(samples), errorBudget(role, config.hiddenSize)));
   }
   return formats;

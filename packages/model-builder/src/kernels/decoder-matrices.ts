@@ -1,20 +1,35 @@
 // The matrices of a decoder that the CPU kernels multiply with, and the tensors of the checkpoint that each is made of.
 
+import { EXPERT_WEIGHTS } from '@ortler/engine/graph-contract';
 import { EMBEDDING_WEIGHT } from '../blocks/embedding.ts';
 import { projectedParts } from '../blocks/head-norm.ts';
 import { LM_HEAD_WEIGHT } from '../blocks/lm-head.ts';
 import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
 import type { DecoderConfig } from '../hugging-face/decoder-config.ts';
 import type { DecoderWeights, LayerMatrix } from '../hugging-face/decoder-weights.ts';
+import type { ExpertMatrix } from '../hugging-face/layer-experts.ts';
 
-/** `table`: the embedding table, and the output matrix. `gateUp`: gates and ups, or ups alone without a gate. */
-export type MatrixRole = 'table' | 'query' | 'key' | 'value' | 'attentionOutput' | 'gateUp' | 'down';
+/**
+ * `table`: the embedding table, and the output matrix. `gateUp`: gates and ups, or ups alone without a gate. `router`: what decides
+ * between experts, always in float32: it is small, and another choice is another answer.
+ */
+export type MatrixRole =
+  | 'table'
+  | 'query'
+  | 'key'
+  | 'value'
+  | 'attentionOutput'
+  | 'gateUp'
+  | 'down'
+  | 'router';
 
 export interface DecoderMatrix {
   readonly role: MatrixRole;
   /** In the graph. */
   readonly name: string;
-  /** `[outputs, inputs]` each; several have their tiles in turns. Throws: as `WeightSource.tensor`. */
+  /** How many tensors have their tiles in turns, one group behind the other; undefined for all. */
+  readonly interleaved?: number;
+  /** `[outputs, inputs]` each. Throws: as `WeightSource.tensor`. */
   tensors(weights: DecoderWeights): readonly CheckpointTensor[];
 }
 
@@ -24,7 +39,8 @@ export function* decoderMatrices(config: DecoderConfig): Generator<DecoderMatrix
   if (!config.tiedEmbeddings) yield OUTPUT_TABLE;
   if (config.perLayerInput !== undefined) yield* [PER_LAYER_TABLE, PER_LAYER_MODEL_PROJECTION];
   for (let layer = 0; layer < config.layerCount; layer++)
-    yield* Object.values<DecoderMatrix>({ ...layerMatrices(config, layer) });
+    for (const found of Object.values<DecoderMatrix | ExpertMatrices>({ ...layerMatrices(config, layer) }))
+      yield* 'role' in found ? [found] : Object.values<DecoderMatrix>({ ...found });
 }
 
 export const EMBEDDING_TABLE: DecoderMatrix = {
@@ -57,10 +73,20 @@ export interface LayerMatrices {
   readonly key?: DecoderMatrix;
   readonly value?: DecoderMatrix;
   readonly attentionOutput: DecoderMatrix;
-  readonly gateUp: DecoderMatrix;
-  readonly down: DecoderMatrix;
+  /** Of the MLP, or of the expert that all tokens share. */
+  readonly gateUp?: DecoderMatrix;
+  readonly down?: DecoderMatrix;
+  readonly experts?: ExpertMatrices;
   readonly perLayerGate?: DecoderMatrix;
   readonly perLayerProjection?: DecoderMatrix;
+}
+
+/** Matrices of experts hold those of all experts, one after the other. */
+export interface ExpertMatrices {
+  readonly router: DecoderMatrix;
+  readonly gateUp: DecoderMatrix;
+  readonly down: DecoderMatrix;
+  readonly sharedWeight?: DecoderMatrix;
 }
 
 /** In the order of the computation. */
@@ -72,18 +98,46 @@ export function layerMatrices(config: DecoderConfig, layer: number): LayerMatric
   });
   const own = projectedParts(config, layer);
   const { isGated, perLayerInput } = config;
+  const { intermediateSize, hasExperts } = config.layers[layer]!;
+  const gateUp = () =>
+    isGated ? of('gateUp', 'mlp.gate_up_proj', 'gate', 'up') : of('gateUp', 'mlp.up_proj', 'up');
   return {
     query: of('query', 'self_attn.q_proj', 'query'),
     ...(own.includes('key') ? { key: of('key', 'self_attn.k_proj', 'key') } : {}),
     ...(own.includes('value') ? { value: of('value', 'self_attn.v_proj', 'value') } : {}),
     attentionOutput: of('attentionOutput', 'self_attn.o_proj', 'attentionOutput'),
-    gateUp: isGated ? of('gateUp', 'mlp.gate_up_proj', 'gate', 'up') : of('gateUp', 'mlp.up_proj', 'up'),
-    down: of('down', 'mlp.down_proj', 'down'),
+    ...(intermediateSize === 0 ? {} : { gateUp: gateUp(), down: of('down', 'mlp.down_proj', 'down') }),
+    ...(hasExperts ? { experts: expertMatrices(config, layer) } : {}),
     ...(perLayerInput === undefined
       ? {}
       : {
           perLayerGate: of('gateUp', 'per_layer_input_gate', 'perLayerGate'),
           perLayerProjection: of('down', 'per_layer_projection', 'perLayerProjection'),
+        }),
+  };
+}
+
+function expertMatrices(config: DecoderConfig, layer: number): ExpertMatrices {
+  const { shared } = config.experts!.modules;
+  const of = (role: 'gateUp' | 'down', module: string, ...parts: readonly ExpertMatrix[]): DecoderMatrix => ({
+    role,
+    name: `${EXPERT_WEIGHTS}.${layer}.${module}.weight`,
+    interleaved: parts.length,
+    tensors: weights => weights.experts(layer).matrices(...parts),
+  });
+  const router = (module: string, tensors: DecoderMatrix['tensors']): DecoderMatrix => ({
+    role: 'router',
+    name: `model.layers.${layer}.mlp.${module}.weight`,
+    tensors,
+  });
+  return {
+    router: router('router', weights => [weights.experts(layer).router()]),
+    gateUp: of('gateUp', 'gate_up_proj', 'gate', 'up'),
+    down: of('down', 'down_proj', 'down'),
+    ...(shared?.weight === undefined
+      ? {}
+      : {
+          sharedWeight: router('shared_weight', weights => [weights.experts(layer).sharedWeight()!]),
         }),
   };
 }

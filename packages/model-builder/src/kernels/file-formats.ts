@@ -15,7 +15,7 @@ export function fileFormats(weights: DecoderWeights, config: DecoderConfig): Mat
   let products: string[] = [];
   for (const { role, name, tensors } of decoderMatrices(config)) {
     const own = tensors(weights).map(formatOf);
-    formats.set(name, own.reduce(commonFormat));
+    formats.set(name, role === 'router' ? 'f32' : own.reduce(commonFormat));
     if (role === 'query') products = [];
     if (role === 'query' || role === 'key' || role === 'value') products.push(name);
     if (role === 'attentionOutput') joinFloats(products, formats);

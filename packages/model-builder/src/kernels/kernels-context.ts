@@ -37,11 +37,13 @@ export function multiply(
 }
 
 /** Declares the matrix in its format. */
-export function tiles(context: KernelsContext, { name, tensors }: DecoderMatrix): TiledMatrix {
+export function tiles(context: KernelsContext, matrix: DecoderMatrix): TiledMatrix {
   const { graph, weights, precision, formats, onMatrix } = context;
-  const format = precision === 'q4' || precision === 'file' ? formats?.get(name) : uniformFormat(precision);
+  const { role, name, interleaved, tensors } = matrix;
+  const format =
+    precision === 'q4' || precision === 'file' ? formats?.get(name) : uniformFormat(precision, role);
   assertInvariant(format !== undefined, `${name} has a format`);
-  return declareTiles(graph, name, tensors(weights), { format, onMatrix });
+  return declareTiles(graph, name, tensors(weights), { format, interleaved, onMatrix });
 }
 
 /** The biases one after the other, or undefined where the matrices have none. */

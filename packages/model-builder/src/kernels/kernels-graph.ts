@@ -24,7 +24,15 @@ import {
   PER_LAYER_TABLE,
 } from './decoder-matrices.ts';
 import { attention } from './kernels-attention.ts';
-import { biases, type KernelsContext, multiply, normedInput, tiles } from './kernels-context.ts';
+import {
+  biases,
+  type KernelsContext,
+  multiply,
+  type NormedInput,
+  normedInput,
+  tiles,
+} from './kernels-context.ts';
+import { experts } from './kernels-experts.ts';
 import { mlpInner } from './kernels-mlp.ts';
 import { embeddingLookup } from './product.ts';
 
@@ -46,6 +54,10 @@ export type KernelsGraphOptions = Partial<Pick<KernelsContext, 'formats' | 'onMa
  *     output, + residual       Product                       residual
  *     norm, silu(gate) * up    Product (residual)            [batch, length, intermediate]
  *     down, + residual         Product                       residual
+ *     or with a mixture of experts
+ *     norm, router             Product (residual)            [batch, length, experts]
+ *     norm, experts, + residual
+ *                              Experts (residual, router)    residual
  *   norm, output matrix        Product (residual)            logits
  * ```
  * What a model has besides (norms behind attention and MLP, scales, soft caps of logits) is in ONNX Runtime's operators. In the
@@ -126,11 +138,9 @@ function decoderLayer(
   const mlpInput = isParallel
     ? { ...before, input: parallelInput }
     : normedInput(context, layerNorm(weights, layer, 'beforeMlp'), residual);
-  residual = addProduct(context, layer, {
-    role: 'down',
-    input: mlpInner(context, layer, mlpInput),
-    residual,
-  });
+  residual = config.layers[layer]!.hasExperts
+    ? addExperts(context, layer, mlpInput, residual)
+    : addProduct(context, layer, { role: 'down', input: mlpInner(context, layer, mlpInput), residual });
   if (own !== undefined) {
     const matrices = layerMatrices(config, layer);
     residual = addPerLayerInput(context, layer, { residual, own }, (role, at, value) =>
@@ -170,11 +180,21 @@ function addProduct(
   const ownNorm: PlacedNorm | undefined = layerNorm(context.weights, layer, UPDATES[role].ownNorm);
   const options = {
     input,
-    matrices: [tiles(context, layerMatrices(context.config, layer)[role])],
+    matrices: [tiles(context, layerMatrices(context.config, layer)[role]!)],
     bias: biases(context, path, layer, [role]),
   };
   if (ownNorm === undefined && context.config.residualScale === 1)
     return multiply(context, path, { ...options, residual });
   const update = multiply(context, path, options);
+  return addUpdate(context, path, { residual, update, ownNorm, next: undefined }).residual;
+}
+
+/** The residual stream plus a mixture of experts, in one operator where nothing is between them. */
+function addExperts(context: KernelsContext, layer: number, input: NormedInput, residual: string): string {
+  const ownNorm = layerNorm(context.weights, layer, UPDATES.down.ownNorm);
+  if (ownNorm === undefined && context.config.residualScale === 1)
+    return experts(context, layer, input, residual);
+  const path = `/model/layers.${layer}/mlp/experts`;
+  const update = experts(context, layer, input, undefined);
   return addUpdate(context, path, { residual, update, ownNorm, next: undefined }).residual;
 }

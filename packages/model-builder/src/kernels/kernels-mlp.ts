@@ -11,7 +11,7 @@ export function mlpInner(context: KernelsContext, layer: number, input: NormedIn
   const path = `/model/layers.${layer}/mlp/${isGated ? 'gate_up_proj' : 'up_proj'}`;
   const options = {
     ...input,
-    matrices: [tiles(context, layerMatrices(context.config, layer).gateUp)],
+    matrices: [tiles(context, layerMatrices(context.config, layer).gateUp!)],
     bias: biases(context, path, layer, isGated ? ['gate', 'up'] : ['up']),
   };
   if (activation !== 'relu2') return multiply(context, path, { ...options, activation, isGated });

@@ -2,10 +2,13 @@
 
 import { KERNELS_DOMAIN, WEIGHT_FORMATS } from '@ortler/kernels';
 import { float, type GraphRecorder, int, ints } from '@ortler/onnx';
+import type { ExpertsConfig } from '../hugging-face/experts-config.ts';
 import type { TiledMatrix } from '../weights/declare-tiles.ts';
 
 /** Numbers of `Activation` in `packages/kernels/c/product.h`. */
-const ACTIVATIONS = { none: 0, silu: 1, 'gelu-tanh': 2 } as const;
+const ACTIVATIONS = { none: 0, silu: 1, 'gelu-tanh': 2, clamped: 3 } as const;
+/** Numbers of `Scoring` in `packages/kernels/c/experts.h`. */
+const SCORINGS = { softmax: 0, sigmoid: 1 } as const;
 
 export interface ProductOptions {
   /** Name of the value. Shape: `[..., inputs]`. */
@@ -19,7 +22,7 @@ export interface ProductOptions {
   /** Name of a value that is added to the product. */
   readonly residual?: string;
   /** Of the product. Default: none. */
-  readonly activation?: keyof typeof ACTIVATIONS;
+  readonly activation?: Exclude<keyof typeof ACTIVATIONS, 'clamped'>;
   /** The matrix has tiles of gates and ups in turns: the product is `activation(gate) * up`. */
   readonly isGated?: boolean;
   /** Bits of activations that are multiplied with quantised weights. Default: 8. */
@@ -65,5 +68,54 @@ export function embeddingLookup(graph: GraphRecorder, path: string, ids: string,
   return graph.op(`${path}/Embedding`, 'Embedding', [ids, name], {
     domain: KERNELS_DOMAIN,
     attributes: { inputs: int(inputs), outputs: int(outputs), format: int(WEIGHT_FORMATS[format].number) },
+  });
+}
+
+export interface ExpertsOptions {
+  /** Name of the value. Shape: `[..., inputs]`. */
+  readonly input: string;
+  /** Shape: `[..., experts]`. */
+  readonly logits: string;
+  /** A matrix of each expert: tiles of gates and ups in turns. */
+  readonly gateUp: TiledMatrix;
+  readonly down: TiledMatrix;
+  readonly norm: ProductOptions['norm'];
+  /** Names of biases, of the outputs of all experts. */
+  readonly gateUpBias: string | undefined;
+  readonly downBias: string | undefined;
+  readonly selectionBias: string | undefined;
+  /** Name of a value that is added. Shape: that of the input. */
+  readonly residual: string | undefined;
+  readonly activation: keyof typeof ACTIVATIONS;
+  readonly activationBits: readonly [gateUp: 8 | 16, down: 8 | 16];
+  readonly config: ExpertsConfig;
+}
+
+/** Returns the name of the weighted sums, `[..., inputs]`. */
+export function mixture(graph: GraphRecorder, path: string, options: ExpertsOptions): string {
+  const { input, logits, gateUp, down, norm, activation, activationBits, config } = options;
+  const { gateUpBias = '', downBias = '', selectionBias = '', residual = '' } = options;
+  const { count, chosen, intermediateSize, scoring, isNormalised, scale, gateLimit } = config;
+  const inputs = [
+    ...[input, logits, gateUp.name, down.name, norm?.weight ?? ''],
+    ...[gateUpBias, downBias, selectionBias, residual],
+  ];
+  while (inputs.at(-1) === '') inputs.pop();
+  return graph.op(`${path}/Experts`, 'Experts', inputs, {
+    domain: KERNELS_DOMAIN,
+    attributes: {
+      inputs: int(gateUp.inputs),
+      inner: int(intermediateSize),
+      experts: int(count),
+      chosen: int(chosen),
+      formats: ints([gateUp, down].map(({ format }) => WEIGHT_FORMATS[format].number)),
+      activation_bits: ints(activationBits),
+      activation: int(ACTIVATIONS[activation]),
+      scoring: int(SCORINGS[scoring]),
+      normalised: int(isNormalised ? 1 : 0),
+      ...(gateLimit === undefined ? {} : { limit: float(gateLimit) }),
+      ...(scale === 1 ? {} : { scale: float(scale) }),
+      ...(norm === undefined ? {} : { epsilon: float(norm.epsilon) }),
+    },
   });
 }

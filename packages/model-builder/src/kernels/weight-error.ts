@@ -4,7 +4,7 @@ import { isSuperBlockFormat } from '@ortler/kernels';
 import type { DecoderConfig } from '../hugging-face/decoder-config.ts';
 import type { DecoderWeights } from '../hugging-face/decoder-weights.ts';
 import { movableCodes } from '../weights/move-codes.ts';
-import { relativeError, sampleBlocks } from '../weights/sample-error.ts';
+import { relativeError, sampleBlocks, sampledTensors } from '../weights/sample-error.ts';
 import type { MatrixFormats } from './choose-formats.ts';
 import { decoderMatrices } from './decoder-matrices.ts';
 
@@ -23,11 +23,14 @@ export async function measureWeightError(
   let [squares, errors] = [0, 0];
   for (const { name, tensors } of decoderMatrices(config)) {
     const format = formats.get(name)!;
-    for (const tensor of tensors(weights)) {
+    const all = tensors(weights);
+    const sampled = sampledTensors(all);
+    for (const tensor of sampled) {
       signal?.throwIfAborted();
       const sample = await sampleBlocks(tensor);
       const meanSquare = sample.reduce((sum, value) => sum + value * value, 0) / sample.length;
-      const square = tensor.shape.reduce((product, size) => product * size, meanSquare);
+      const shown = (meanSquare * all.length) / sampled.length;
+      const square = tensor.shape.reduce((product, size) => product * size, shown);
       const isExact =
         format === 'f32' || isSuperBlockFormat(format) || movableCodes(tensor, format) !== undefined;
       squares += square;

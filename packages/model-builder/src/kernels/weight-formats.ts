@@ -3,9 +3,11 @@
 
 import type { Precision } from '@ortler/engine/graph-contract';
 import type { WeightFormat } from '@ortler/kernels';
+import type { MatrixRole } from './decoder-matrices.ts';
 
-/** The format of all matrices. */
-export function uniformFormat(precision: Exclude<Precision, 'q4' | 'file'>): WeightFormat {
+/** The format of all matrices but routers. */
+export function uniformFormat(precision: Exclude<Precision, 'q4' | 'file'>, role: MatrixRole): WeightFormat {
+  if (role === 'router') return 'f32';
   return precision === 'q8' ? 'q8' : 'f32';
 }
 

@@ -7,10 +7,10 @@
 //
 // Source: AutoAWQ, awq/modules/linear/gemm.py and awq/utils/packing_utils.py.
 
+import type { RecentMatrices } from '../hugging-face/recent-matrices.ts';
 import { groupNumbers, levelRange, readGroups } from './input-groups.ts';
 import { areFloat16, type IntegerMatrix } from './integer-matrix.ts';
 import type { AwqConfig } from './quantisation-config.ts';
-import type { RecentMatrices } from './recent-matrices.ts';
 import {
   checkShape,
   checkType,

@@ -7,10 +7,10 @@
 //
 // Source: GPTQModel, gptqmodel/nn_modules/qlinear/__init__.py and utils/model.py (`convert_gptq_v1_to_v2_format_module`).
 
+import type { RecentMatrices } from '../hugging-face/recent-matrices.ts';
 import { groupNumbers, levelRange, readGroups } from './input-groups.ts';
 import { areFloat16, type IntegerMatrix } from './integer-matrix.ts';
 import type { GptqConfig } from './quantisation-config.ts';
-import type { RecentMatrices } from './recent-matrices.ts';
 import {
   checkShape,
   checkType,

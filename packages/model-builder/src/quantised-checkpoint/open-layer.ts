@@ -2,6 +2,7 @@
 
 import type { Checkpoint } from '../hugging-face/checkpoint.ts';
 import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
+import type { RecentMatrices } from '../hugging-face/recent-matrices.ts';
 import { openAwq } from './awq.ts';
 import { openFloat8 } from './float8.ts';
 import { openGptq } from './gptq.ts';
@@ -9,7 +10,6 @@ import { integerTensor } from './integer-matrix.ts';
 import { openPackedIntegers } from './packed-integers.ts';
 import { openPlainIntegers } from './plain-integers.ts';
 import type { QuantisationConfig } from './quantisation-config.ts';
-import type { RecentMatrices } from './recent-matrices.ts';
 import { StoredModule } from './stored-module.ts';
 
 /** The tensor that every quantised layer of a packing has, and no other. */

@@ -3,9 +3,9 @@
 import { ModelBuildError } from '../errors.ts';
 import { Checkpoint, type WeightSource } from '../hugging-face/checkpoint.ts';
 import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
+import { RecentMatrices } from '../hugging-face/recent-matrices.ts';
 import { findLayers, openLayer } from './open-layer.ts';
 import type { QuantisationConfig } from './quantisation-config.ts';
-import { RecentMatrices } from './recent-matrices.ts';
 import { elementCount, readScales, type StoredModule } from './stored-module.ts';
 
 /** Names of tensors that a quantised layer may have, all of which its reader has seen. */

@@ -23,12 +23,14 @@ export interface TiledMatrix {
   readonly name: string;
   readonly format: WeightFormat;
   readonly inputs: number;
-  /** Rows, those of all interleaved tensors together. */
+  /** Rows of a matrix, those of all interleaved tensors together. */
   readonly outputs: number;
 }
 
 export interface TilesOptions {
   readonly format: WeightFormat;
+  /** How many tensors make a matrix, their tiles in turns; several matrices stand one behind the other. Default: all. */
+  readonly interleaved?: number | undefined;
   /** Called when the last tile is made. The error is measured on the bytes of the tiles only if this is given. */
   readonly onMatrix?: ((matrix: WrittenMatrix) => void) | undefined;
 }
@@ -37,8 +39,8 @@ export interface TilesOptions {
 const CHUNK_BYTES = 1 << 20;
 
 /**
- * Declares one matrix, or several of equal shape whose tiles alternate: gates and ups of a gated product. Codes of the checkpoint
- * that the format holds are moved; other values are fitted.
+ * Declares one matrix, several of equal shape whose tiles alternate (gates and ups of a gated product), or several such matrices one
+ * behind the other (experts). Codes of the checkpoint that the format holds are moved; other values are fitted.
  *
  * Shape of the tensors: `[outputs, inputs]`; of the declared one: its bytes. The producer throws: `unsupported` for values beyond
  * float16.
@@ -47,46 +49,57 @@ export function declareTiles(
   graph: GraphRecorder,
   name: string,
   tensors: readonly CheckpointTensor[],
-  { format, onMatrix }: TilesOptions,
+  { format, interleaved = tensors.length, onMatrix }: TilesOptions,
 ): TiledMatrix {
   const [rowCount, inputs] = tensors[0]!.shape as readonly [number, number];
   const bytes = tensors.length * matrixBytes(format, rowCount, inputs);
   graph.weightGroup({
     tensors: [{ name, type: 'uint8', dims: [bytes] }],
     async *produce() {
-      const tileSize = tileBytes(format, inputs);
-      const tileCount = Math.ceil(rowCount / TILE_OUTPUTS);
-      const tilesPerChunk = Math.max(1, Math.floor(CHUNK_BYTES / tileSize));
-      const width = Math.ceil(inputs / BLOCK_INPUTS) * BLOCK_INPUTS;
       const error = onMatrix === undefined ? undefined : new MatrixError(format);
-      for (let first = 0; first < tileCount; first += tilesPerChunk) {
-        const count = Math.min(tilesPerChunk, tileCount - first);
-        const chunk = new Uint8Array(count * tensors.length * tileSize);
-        for (const [part, tensor] of tensors.entries()) {
-          const placeOf = (tile: number) => (tile * tensors.length + part) * tileSize;
-          const codes = movableCodes(tensor, format);
-          if (codes !== undefined) {
-            const rows = Math.min(count * TILE_OUTPUTS, rowCount - first * TILE_OUTPUTS);
-            const writeTile = await codes.readTiles(first * TILE_OUTPUTS, rows);
-            for (let tile = 0; tile < count; tile++) writeTile(tile, chunk, placeOf(tile));
-            if (error === undefined) continue;
-          }
-          const rows = await readRows(tensor, first * TILE_OUTPUTS, count * TILE_OUTPUTS, width);
-          for (let tile = 0; tile < count; tile++) {
-            const values = rows.subarray(tile * TILE_OUTPUTS * width, (tile + 1) * TILE_OUTPUTS * width);
-            if (codes === undefined) fitTile(tensor, format, values, chunk, placeOf(tile));
-            error?.add(values, chunk, placeOf(tile));
-          }
-        }
-        yield [chunk];
-      }
+      for (let first = 0; first < tensors.length; first += interleaved)
+        yield* matrixChunks(tensors.slice(first, first + interleaved), format, error);
       if (error === undefined) return;
       const weightCount = tensors.length * rowCount * inputs;
       const fileTypes = [...new Set(tensors.flatMap(({ quantised }) => quantised?.type ?? []))];
       onMatrix?.({ name, format, fileTypes, weightCount, bytes, relativeError: error.relative });
     },
   });
-  return { name, format, inputs, outputs: tensors.length * rowCount };
+  return { name, format, inputs, outputs: interleaved * rowCount };
+}
+
+/** The tiles of one matrix, made of one tensor or of several in turns. */
+async function* matrixChunks(
+  tensors: readonly CheckpointTensor[],
+  format: WeightFormat,
+  error: MatrixError | undefined,
+): AsyncGenerator<[Uint8Array]> {
+  const [rowCount, inputs] = tensors[0]!.shape as readonly [number, number];
+  const tileSize = tileBytes(format, inputs);
+  const tileCount = Math.ceil(rowCount / TILE_OUTPUTS);
+  const tilesPerChunk = Math.max(1, Math.floor(CHUNK_BYTES / tileSize));
+  const width = Math.ceil(inputs / BLOCK_INPUTS) * BLOCK_INPUTS;
+  for (let first = 0; first < tileCount; first += tilesPerChunk) {
+    const count = Math.min(tilesPerChunk, tileCount - first);
+    const chunk = new Uint8Array(count * tensors.length * tileSize);
+    for (const [part, tensor] of tensors.entries()) {
+      const placeOf = (tile: number) => (tile * tensors.length + part) * tileSize;
+      const codes = movableCodes(tensor, format);
+      if (codes !== undefined) {
+        const rows = Math.min(count * TILE_OUTPUTS, rowCount - first * TILE_OUTPUTS);
+        const writeTile = await codes.readTiles(first * TILE_OUTPUTS, rows);
+        for (let tile = 0; tile < count; tile++) writeTile(tile, chunk, placeOf(tile));
+        if (error === undefined) continue;
+      }
+      const rows = await readRows(tensor, first * TILE_OUTPUTS, count * TILE_OUTPUTS, width);
+      for (let tile = 0; tile < count; tile++) {
+        const values = rows.subarray(tile * TILE_OUTPUTS * width, (tile + 1) * TILE_OUTPUTS * width);
+        if (codes === undefined) fitTile(tensor, format, values, chunk, placeOf(tile));
+        error?.add(values, chunk, placeOf(tile));
+      }
+    }
+    yield [chunk];
+  }
 }
 
 /** Rows from `firstRow` on, each filled with zeros up to `width`; rows behind the last one are zero. */

@@ -11,6 +11,17 @@ const GROUP_ROWS = 4;
 /** Most blocks of each of these rows. */
 const SAMPLED_BLOCKS = 8;
 
+/** Most tensors of a matrix of many, those of experts. */
+const SAMPLED_TENSORS = 8;
+
+/** All tensors of a matrix, or of many of equal kind some, evenly from the first to the last. */
+export function sampledTensors(tensors: readonly CheckpointTensor[]): readonly CheckpointTensor[] {
+  if (tensors.length <= SAMPLED_TENSORS) return tensors;
+  // An odd distance, so that gates and ups, which take turns, are both among them.
+  const step = Math.floor((tensors.length - 1) / SAMPLED_TENSORS) | 1;
+  return Array.from({ length: SAMPLED_TENSORS }, (_, i) => tensors[i * step]!);
+}
+
 /**
  * Whole blocks of a matrix, at most 16,384 weights: the relative error of a sample is within about 2 % of the whole one's. The
  * same matrix has the same sample in every build.

@@ -495,6 +495,47 @@ STARCODER2_CASES = cases_of(
     case("no biases", use_bias=False),
 )
 
+MIXTRAL = {"model_type": "mixtral", **LLAMA, "num_local_experts": 6, "num_experts_per_tok": 2, "sliding_window": None}
+# Prompts of one token, and of more rows than all experts together take at once.
+MIXTRAL_CASES = cases_of(
+    MIXTRAL,
+    case("two of six experts", prompts=[1, 40, 150]),
+    case("window, tied, one of three experts", sliding_window=WINDOW, tie_word_embeddings=True, num_local_experts=3, num_experts_per_tok=1),
+)
+
+OLMOE = {"model_type": "olmoe", **LLAMA, "intermediate_size": 48, "num_experts": 16, "num_experts_per_tok": 4, "eos_token_id": 1}
+OLMOE_CASES = cases_of(
+    OLMOE,
+    case("scores of all experts", prompts=[1, 40, 200]),
+    case("scores of the chosen experts, biases", norm_topk_prob=True, attention_bias=True),
+    case("all experts, tied", num_experts=4, tie_word_embeddings=True),
+)
+
+QWEN3_MOE = {
+    "model_type": "qwen3_moe",
+    **LLAMA,
+    "head_dim": 32,
+    "moe_intermediate_size": 40,
+    "num_experts": 12,
+    "num_experts_per_tok": 3,
+    "norm_topk_prob": True,
+    "rms_norm_eps": 1e-6,
+}
+QWEN3_MOE_CASES = cases_of(
+    QWEN3_MOE,
+    case("scores of the chosen experts", prompts=[1, 40, 170]),
+    case("experts in every second layer", decoder_sparse_step=2, tie_word_embeddings=True),
+    case("an ordinary layer, scores of all experts, yarn", mlp_only_layers=[1], norm_topk_prob=False, rope_scaling=YARN),
+    case("window", use_sliding_window=True, sliding_window=WINDOW, attention_bias=True),
+)
+
+GRANITEMOE = {**GRANITE, "model_type": "granitemoe", "intermediate_size": 40, "num_local_experts": 8, "num_experts_per_tok": 3}
+GRANITEMOE_CASES = cases_of(
+    GRANITEMOE,
+    case("stacked experts, four multipliers", prompts=[1, 40, 150]),
+    case("no multipliers, biases", embedding_multiplier=1.0, residual_multiplier=1.0, logits_scaling=1.0, attention_bias=True),
+)
+
 FAMILIES = {
     "llama": LLAMA_CASES,
     "qwen2": QWEN2_CASES,
@@ -522,4 +563,8 @@ FAMILIES = {
     "arcee": ARCEE_CASES,
     "nemotron": NEMOTRON_CASES,
     "starcoder2": STARCODER2_CASES,
+    "mixtral": MIXTRAL_CASES,
+    "olmoe": OLMOE_CASES,
+    "qwen3_moe": QWEN3_MOE_CASES,
+    "granitemoe": GRANITEMOE_CASES,
 }

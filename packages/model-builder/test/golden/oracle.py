@@ -56,7 +56,11 @@ def scale_and_offset(name: str, value: np.ndarray, tied: bool, embedding: float)
     """
     if value.ndim < 2 or value.size == max(value.shape):
         return 0.25, round(float(value.flat[0]), 3) + 0.0
-    scale = math.sqrt(3 / math.prod(value.shape[1:]))
+    # Experts are stacked, in gpt-oss with inputs first; their biases are vectors.
+    if name.endswith("_proj_bias"):
+        return 0.25, 0.0
+    inputs = value.shape[1] if name.endswith(("experts.gate_up_proj", "experts.down_proj")) else value.shape[-1]
+    scale = math.sqrt(3 / (inputs if value.ndim == 3 else math.prod(value.shape[1:])))
     if name.endswith("embed_tokens.weight"):
         scale *= embedding
     elif tied and name.endswith(("o_proj.weight", "down_proj.weight", "c_proj.weight")):

@@ -126,6 +126,16 @@ describe('readManifest', () => {
     });
   });
 
+  it('reads experts, and refuses those without numbers', async () => {
+    const experts = { count: 8, chosen: 2, weightBytes: 1000, activeParameterCount: 400 };
+    await expect(read(JSON.stringify({ ...MANIFEST, experts }))).resolves.toMatchObject({ experts });
+    for (const wrong of [{}, { ...experts, chosen: 0 }, { ...experts, weightBytes: '1000' }, 3])
+      await expect(read(JSON.stringify({ ...MANIFEST, experts: wrong }))).rejects.toMatchObject({
+        code: 'model_invalid',
+        message: expect.stringContaining('experts must be an object with count, chosen, weightBytes'),
+      });
+  });
+
   it.each(['{', '[]', 'null'])('refuses a file that holds %s', async content => {
     await expect(read(content)).rejects.toMatchObject({ code: 'model_invalid' });
   });

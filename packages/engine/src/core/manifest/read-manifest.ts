@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { EngineError } from '../../errors.ts';
 import {
   EXPORT_PRECISIONS,
+  type ExpertFacts,
   GRAPH_FORMAT_VERSION,
   type GraphVariant,
   type InputConvention,
@@ -103,8 +104,17 @@ function checkManifest(file: string, value: unknown): asserts value is ModelMani
       'layerCaches',
       `${String(layerCount)} objects with kvHeadCount, headSize and, if any, window and kvSource, an earlier layer with a cache; or absent`,
     );
+  if (fields.experts !== undefined && !isExpertFacts(fields.experts))
+    refuse('experts', 'an object with count, chosen, weightBytes and activeParameterCount; or absent');
   if ((fields.headCount as number) % (fields.kvHeadCount as number) !== 0)
     refuse('headCount', `a multiple of kvHeadCount (${String(fields.kvHeadCount)})`);
+}
+
+function isExpertFacts(value: unknown): boolean {
+  const { count, chosen, weightBytes, activeParameterCount } = (value ?? {}) as Partial<ExpertFacts>;
+  return [count, chosen, weightBytes, activeParameterCount].every(
+    number => Number.isSafeInteger(number) && number! > 0,
+  );
 }
 
 function isLayerCaches(value: unknown, layerCount: unknown): boolean {

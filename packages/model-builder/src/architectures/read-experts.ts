@@ -1,0 +1,41 @@
+// What config.json says of a mixture of experts, in the keys that families share.
+
+import { type ExpertsConfig, QWEN_EXPERTS } from '../hugging-face/experts-config.ts';
+import type { ConfigReader } from './architecture.ts';
+import type { ConfigKeys } from './config-keys.ts';
+
+/** Most experts of a layer, and of a token. Source: `packages/kernels/c/experts.h`. */
+const MOST_EXPERTS = 1024;
+const MOST_CHOSEN = 64;
+
+/** Where config.json has the number of experts; some families have either name. */
+export type CountKey = 'num_experts' | 'num_local_experts';
+
+/** Scores by softmax, and no more than that. Throws: `config_invalid`, `unsupported`. */
+export function readExperts(
+  keys: ConfigKeys,
+  reader: ConfigReader,
+  features: Partial<ExpertsConfig> & { readonly countKey: CountKey },
+): ExpertsConfig {
+  const { countKey, ...rest } = features;
+  const other = countKey === 'num_experts' ? 'num_local_experts' : 'num_experts';
+  const count = keys[countKey] ?? keys[other] ?? reader.invalid(countKey, 'is missing');
+  const chosen = keys.num_experts_per_tok ?? reader.invalid('num_experts_per_tok', 'is missing');
+  if (count > MOST_EXPERTS) reader.refuse(countKey, `is ${count}; allowed are at most ${MOST_EXPERTS}`);
+  if (chosen > count) reader.invalid('num_experts_per_tok', `is ${chosen}, but there are ${count} experts`);
+  if (chosen > MOST_CHOSEN)
+    reader.refuse('num_experts_per_tok', `is ${chosen}; allowed are at most ${MOST_CHOSEN}`);
+  return {
+    count,
+    chosen,
+    intermediateSize: keys.intermediate_size,
+    scoring: 'softmax',
+    isNormalised: true,
+    scale: 1,
+    routerBias: false,
+    bias: false,
+    gateLimit: undefined,
+    modules: QWEN_EXPERTS,
+    ...rest,
+  };
+}

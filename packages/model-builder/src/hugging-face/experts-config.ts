@@ -1,0 +1,72 @@
+// What a graph depends on where a mixture of experts stands in place of an MLP: many small gated MLPs, of which a router chooses a
+// few for each token and adds what they give, by their weights.
+
+export interface ExpertsConfig {
+  readonly count: number;
+  /** Experts of each token. */
+  readonly chosen: number;
+  readonly intermediateSize: number;
+  /** What makes scores of the router's logits. The experts with the highest scores are chosen. */
+  readonly scoring: 'softmax' | 'sigmoid';
+  /** Weights are the scores over the sum of those that were chosen. */
+  readonly isNormalised: boolean;
+  /** Factor of the weights. */
+  readonly scale: number;
+  readonly routerBias: boolean;
+  /** Gates, ups and downs have biases. */
+  readonly bias: boolean;
+  /**
+   * Undefined for `activation(gate) * up`. With a limit it is `g * sigmoid(1.702 * g) * (u + 1)`, where g is the gate up to the
+   * limit and u the up within it on both sides.
+   */
+  readonly gateLimit: number | undefined;
+  readonly modules: ExpertModules;
+}
+
+/** Names within a layer of the checkpoint. */
+export interface ExpertModules {
+  readonly router: string;
+  /** Tensor that is added to scores to choose by, but not to the weights; undefined where there is none. */
+  readonly selectionBias: string | undefined;
+  readonly matrices: SingleExperts | StackedExperts;
+  /** The expert that all tokens go through; undefined where there is none. */
+  readonly shared: SharedExpert | undefined;
+}
+
+/** A module for each matrix of each expert, whose number stands for `*`. */
+export interface SingleExperts {
+  readonly layout: 'single';
+  readonly gate: string;
+  readonly up: string;
+  readonly down: string;
+}
+
+/**
+ * One tensor for all experts. `rows`: `[experts, outputs, inputs]`, gates first. `columns`: `[experts, inputs, outputs]`, with gates
+ * and ups in turns, also in the biases, whose names end with `_bias`.
+ */
+export interface StackedExperts {
+  readonly layout: 'rows' | 'columns';
+  readonly gateUp: string;
+  readonly down: string;
+}
+
+export interface SharedExpert {
+  readonly gate: string;
+  readonly up: string;
+  readonly down: string;
+  /** Module of one output, whose sigmoid is the expert's weight; undefined for a weight of one. */
+  readonly weight: string | undefined;
+}
+
+export const QWEN_EXPERTS: ExpertModules = {
+  router: 'mlp.gate',
+  selectionBias: undefined,
+  matrices: {
+    layout: 'single',
+    gate: 'mlp.experts.*.gate_proj',
+    up: 'mlp.experts.*.up_proj',
+    down: 'mlp.experts.*.down_proj',
+  },
+  shared: undefined,
+};
