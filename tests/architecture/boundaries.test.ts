@@ -173,10 +173,10 @@ const DOORS: readonly { readonly library: RegExp; readonly door: string }[] = [
   { library: /^@ortler\/jinja$/, door: 'packages/engine/src/text/' },
   { library: /^@ai-sdk\//, door: 'packages/ai-sdk-provider/src/' },
   { library: /^pg$|^@clickhouse\//, door: 'apps/server/src/(db|stores)/' },
-  // The Hub's cache takes locks with it, which the operating system frees with a process.
+  // Locks between processes are taken with it, which the operating system frees with a process.
   {
     library: /^node:sqlite$/,
-    door: '(apps/server/src/(db|stores)/|packages/hub/src/cache/repository-lock\\.ts$)',
+    door: '(apps/server/src/(db|stores)/|packages/hub/src/cache/file-lock\\.ts$)',
   },
 ];
 

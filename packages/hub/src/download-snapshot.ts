@@ -1,8 +1,8 @@
 // From the list of a repository's files to a complete snapshot.
 
 import { readFile } from 'node:fs/promises';
+import { withFileLock } from './cache/file-lock.ts';
 import type { RepositoryFolder } from './cache/layout.ts';
-import { withRepositoryLock } from './cache/repository-lock.ts';
 import { hasBlob, hasLink, linkFile, writeRef } from './cache/snapshot.ts';
 import { type ChosenFiles, chooseFiles, type Listing } from './choose-files.ts';
 import { planDownload } from './download/check-space.ts';
@@ -29,7 +29,7 @@ export async function fetchListed(fetch: Fetch, info: RepositoryInfo): Promise<F
     signal,
     onWait: () => onNotice?.(`Another process downloads ${reference.repository}; waiting for it.`),
   };
-  return withRepositoryLock(folder.lock, lock, async () => {
+  return withFileLock(folder.lock, lock, async () => {
     const chosen = (await findPresent(fetch, info)) ?? (await download(fetch, info));
     await writeRef(folder, reference.revision, info.commit);
     return toModel(folder, info.commit, chosen);

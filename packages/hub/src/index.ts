@@ -1,5 +1,6 @@
 // Public surface of @ortler/hub.
 
+export { type LockOptions, withFileLock } from './cache/file-lock.ts';
 export { type CachedEntry, listCachedModels } from './cache/list-models.ts';
 export { type RemovedModel, type RemoveOptions, removeCachedModel } from './cache/remove-model.ts';
 export type { GraphChoice } from './choose-files.ts';

@@ -4,7 +4,7 @@
 import { join } from 'node:path';
 import { type CheckpointModels, type CheckpointStore, parseModelReference } from '@ortler/api';
 import { createEngine, type EngineError, type WarmUpProgress } from '@ortler/engine';
-import { explainLongRope, explainLoss, prepareModel } from '@ortler/model-builder';
+import { explainLongRope, explainLoss } from '@ortler/model-builder';
 import type { DeviceChoice } from '@ortler/onnxruntime';
 import type { Config } from '../config/config.ts';
 import { isOwnModel } from '../config/model-list.ts';
@@ -17,6 +17,7 @@ import { toHubOptions } from './hub-options.ts';
 import { createLoadedModels, type LoadedModels } from './loaded-models.ts';
 import { type CatalogEvent, createModelCatalog, type ServerModelCatalog } from './model-catalog.ts';
 import { createModelSources } from './model-sources.ts';
+import { prepareOnce } from './prepare-once.ts';
 import { readChatTemplate } from './read-chat-template.ts';
 import { createServerDevice, type ServerDevice } from './server-device.ts';
 import { createUpstreamModel } from './upstream-model.ts';
@@ -105,13 +106,16 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
     models: config.models,
     prepare: async (source, events, signal) => {
       const { onProgress, onPrecision, onNotice } = events;
-      const modelDir = await prepareModel({
-        sourceDir: await sources.resolve(source, events, signal),
-        ...(await toBuildOptions(config, (await device.choose()).device)),
-        onPrecision,
-        onProgress,
-        signal,
-      });
+      const modelDir = await prepareOnce(
+        {
+          sourceDir: await sources.resolve(source, events, signal),
+          ...(await toBuildOptions(config, (await device.choose()).device)),
+          onPrecision,
+          onProgress,
+          signal,
+        },
+        () => onNotice('Another server is building this model; its build is used when it is done.'),
+      );
       for (const explain of [explainLoss, explainLongRope]) {
         const notice = await explain(modelDir);
         if (notice !== undefined) onNotice(notice);
@@ -153,13 +157,16 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
       return sources.resolve(model.source, events, signal);
     },
     prepare: async (folders, modelId, signal) =>
-      prepareModel({
-        ...folders,
-        ...(await toBuildOptions(config, (await device.choose()).device)),
-        onPrecision: choice => onEvent({ kind: 'precision', modelId, choice }),
-        onProgress: progress => onEvent({ kind: 'preparing', modelId, progress }),
-        signal,
-      }),
+      prepareOnce(
+        {
+          ...folders,
+          ...(await toBuildOptions(config, (await device.choose()).device)),
+          onPrecision: choice => onEvent({ kind: 'precision', modelId, choice }),
+          onProgress: progress => onEvent({ kind: 'preparing', modelId, progress }),
+          signal,
+        },
+        () => undefined,
+      ),
     async findForeignFile(weightsPath, modelName) {
       const { entity } = parseModelReference(modelName, '') ?? { entity: '' };
       // Keys without a team may name any folder of the checkpoint folder.

@@ -8,8 +8,8 @@ import { HubError } from '../errors.ts';
 import { chooseGguf } from '../gguf-files.ts';
 import { formatModelReference, type ModelReference, parseModelReference } from '../model-reference.ts';
 import { DEFAULT_TUNING } from '../tuning.ts';
+import { withFileLock } from './file-lock.ts';
 import { RepositoryFolder } from './layout.ts';
-import { withRepositoryLock } from './repository-lock.ts';
 import { COMMIT, listSnapshot, readRef } from './snapshot.ts';
 
 export interface RemovedModel {
@@ -55,7 +55,7 @@ export async function removeCachedModel(
     signal,
     onWait: () => onNotice?.(`Another process downloads ${reference.repository}; waiting for it.`),
   };
-  return withRepositoryLock(folder.lock, lock, async () => {
+  return withFileLock(folder.lock, lock, async () => {
     if (!isOneRevision && reference.quant === undefined) {
       const bytes = await sumFiles(await listFiles(folder.root));
       if (!dryRun) await discard(cacheDir, folder.root);

@@ -59,7 +59,7 @@ export function registerKeyCommands(program: Command, { addSettings, configFrom 
   addSettings(
     keys
       .command('remove')
-      .description('Revoke a key. Running servers reject it within ten seconds.')
+      .description('Revoke a key. Running servers reject it within a second.')
       .argument('<id>', 'id of the key, as `ortler keys list` shows it'),
   ).action(async (id: string, flags: Flags) => {
     onClosedPipe(() => process.exit());

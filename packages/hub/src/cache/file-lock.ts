@@ -1,4 +1,4 @@
-// A lock between processes, one per repository: one downloads, the others wait and then use its files.
+// A lock between processes, such as one per repository: one downloads, the others wait and then use its files.
 //
 // Node has no flock. SQLite takes a lock of the operating system on a file, on every platform, and the system frees it with the
 // process, however that ends: there are no stale locks to recognise. The file stays empty.
@@ -8,10 +8,11 @@ import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
 import { HubError } from '../errors.ts';
-import type { Tuning } from '../tuning.ts';
+import { DEFAULT_TUNING, type Tuning } from '../tuning.ts';
 
 export interface LockOptions {
-  readonly tuning: Pick<Tuning, 'lockPollMs'>;
+  /** Default: `DEFAULT_TUNING`. */
+  readonly tuning?: Pick<Tuning, 'lockPollMs'>;
   readonly signal: AbortSignal | undefined;
   /** Another process holds the lock. Called once. */
   readonly onWait: () => void;
@@ -21,9 +22,9 @@ export interface LockOptions {
 const BUSY = 5;
 
 /** Runs `work` while holding the lock. Throws: `write_failed`, the reason of `signal`, and the errors of `work`. */
-export async function withRepositoryLock<T>(
+export async function withFileLock<T>(
   path: string,
-  { tuning, signal, onWait }: LockOptions,
+  { tuning = DEFAULT_TUNING, signal, onWait }: LockOptions,
   work: () => Promise<T>,
 ): Promise<T> {
   await mkdir(dirname(path), { recursive: true });
@@ -42,7 +43,7 @@ export async function withRepositoryLock<T>(
   }
 }
 
-/** Undefined while another process, or another download of this one, holds the lock. */
+/** Undefined while another process, or other work of this one, holds the lock. */
 async function tryLock(path: string): Promise<DatabaseSync | undefined> {
   // Loaded when it is needed, because early versions of Node 24 warn of it.
   const sqlite = await import('node:sqlite');
