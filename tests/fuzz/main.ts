@@ -1,8 +1,10 @@
-// Runs a fuzz target: pnpm fuzz chat-bodies [count] [seed], pnpm fuzz families [count] [seed] [family ...].
+// Runs a fuzz target: pnpm fuzz chat-bodies [count] [seed], pnpm fuzz endpoints [count] [seed], pnpm fuzz families [count] [seed]
+// [family ...].
 // Ends with 1 after a failure; the seed is printed, so a run can be repeated.
 
 import { startTinyServer } from '../support/tiny-server.ts';
 import { fuzzChatBodies } from './chat-bodies.ts';
+import { fuzzEndpoints } from './endpoints.ts';
 import { fuzzFamilies, listFamilies } from './families.ts';
 
 interface Target {
@@ -13,6 +15,7 @@ interface Target {
 
 const TARGETS: Readonly<Record<string, Target>> = {
   'chat-bodies': { defaultCount: 100_000, run: runChatBodies },
+  endpoints: { defaultCount: 100_000, run: runEndpoints },
   families: { defaultCount: 25, run: runFamilies },
 };
 
@@ -36,10 +39,7 @@ async function runChatBodies(count: number, seed: number): Promise<boolean> {
       apiKey: server.apiKey,
       count,
       seed,
-      onProgress: (done, statuses) => {
-        const seen = [...statuses].map(([status, times]) => `${status}: ${times}`).join(', ');
-        process.stdout.write(`\r${done} of ${count} (${seen})  `);
-      },
+      onProgress: (done, statuses) => showProgress(done, count, statuses),
     });
     console.log();
     if (failure !== null) console.error(`${failure.problem}\n${failure.body}`);
@@ -47,6 +47,31 @@ async function runChatBodies(count: number, seed: number): Promise<boolean> {
   } finally {
     await server.dispose();
   }
+}
+
+/** Against a server of its own, up to twenty different failures. */
+async function runEndpoints(count: number, seed: number): Promise<boolean> {
+  const server = await startTinyServer({ arguments: ['--context-length', '128', '--log-level', 'error'] });
+  try {
+    const failures = await fuzzEndpoints({
+      url: server.url,
+      apiKey: server.apiKey,
+      count,
+      seed,
+      onProgress: (done, statuses) => showProgress(done, count, statuses),
+    });
+    console.log();
+    for (const { problem, request } of failures) console.error(`${problem}\n  ${request}`);
+    if (server.child.exitCode !== null) console.error(`the server ended:\n${server.output()}`);
+    return failures.length === 0 && server.child.exitCode === null;
+  } finally {
+    await server.dispose();
+  }
+}
+
+function showProgress(done: number, count: number, statuses: ReadonlyMap<number, number>): void {
+  const seen = [...statuses].map(([status, times]) => `${status}: ${times}`).join(', ');
+  process.stdout.write(`\r${done} of ${count} (${seen})  `);
 }
 
 async function runFamilies(count: number, seed: number, names: readonly string[]): Promise<boolean> {

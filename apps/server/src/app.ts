@@ -207,6 +207,13 @@ export async function createApp({
       onError(error, known, request.id);
       reply.code(known.status).send(toTrpcErrorBody(known, request.id));
     });
+    // tRPC names no content type where it refuses that of the request, so its JSON would go out as plain text.
+    trpc.addHook('onSend', async (_request, _reply, payload: unknown) => {
+      if (!(payload instanceof Response) || payload.status < 400) return payload;
+      const headers = new Headers(payload.headers);
+      headers.set('content-type', 'application/json');
+      return new Response(payload.body, { status: payload.status, headers });
+    });
     const textsOf = new WeakMap<FastifyRequest, readonly JsonText[]>();
     trpc.addHook('onSend', async (request, _reply, payload: unknown) => {
       const texts = textsOf.get(request);

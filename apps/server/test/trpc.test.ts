@@ -47,6 +47,18 @@ it('gives the same completion, chunks and models as REST', async () => {
   expect(await client.models.list.query()).toEqual(models.json());
 });
 
+it('refuses a body of another content type in JSON that says that it is JSON', async () => {
+  test = await openTestApp();
+  const reply = await test.app.inject({
+    method: 'POST',
+    url: '/trpc/chat.complete',
+    headers: { authorization: `Bearer ${TEST_API_KEY}`, 'content-type': 'text/plain' },
+    payload: '{}',
+  });
+  expect([reply.statusCode, reply.headers['content-type']]).toEqual([400, 'application/json']);
+  expect(reply.json().error.data.reason).toBe('malformed_request');
+});
+
 it('asks proxies not to buffer streams', async () => {
   test = await openTestApp();
   const reply = await test.app.inject({
