@@ -22,6 +22,8 @@ export interface ServerOptions {
 export interface StartedServer {
   readonly url: string;
   readonly pid: number;
+  /** Folder of its data. */
+  readonly dataDir: string;
   /** Called or not, the server does not outlive this process. */
   stop(): Promise<void>;
 }
@@ -58,7 +60,7 @@ export async function startServer({ dataDir, flags = {} }: ServerOptions = {}): 
   try {
     const url = await addressOf(server.stdout);
     while (!(await fetch(`${url}/health`)).ok) await new Promise(done => setTimeout(done, 50));
-    return { url, pid: server.pid!, stop };
+    return { url, pid: server.pid!, dataDir: folder, stop };
   } catch (error) {
     await stop();
     throw error;

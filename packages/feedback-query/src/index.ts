@@ -32,6 +32,10 @@ export { type ResultColumn, type ResultRow, toRowText } from './compile/result-r
 export { clickHouseDialect } from './dialects/clickhouse.ts';
 export { toClickHousePayload } from './dialects/clickhouse-payload.ts';
 export { ClickHouseQueryCompiler, toClickHouseParams } from './dialects/clickhouse-query-compiler.ts';
+export {
+  createInterruptibleSqliteDialect,
+  type InterruptionFunctions,
+} from './dialects/interruptible-sqlite.ts';
 export { postgresDialect } from './dialects/postgres.ts';
 export { sqliteDialect } from './dialects/sqlite.ts';
 export {

@@ -102,6 +102,17 @@ describe('a killable worker', () => {
     expect(await running).toBe('answer');
   });
 
+  it('terminates a running task whose caller has left, long before its time limit', async () => {
+    const worker = start({ timeLimitMs: 600_000 });
+    await worker.run('answer');
+    const abort = new AbortController();
+    const hanging = worker.run('hang', abort.signal);
+    const next = worker.run('answer');
+    abort.abort();
+    await expect(hanging).rejects.toMatchObject({ code: 'aborted' });
+    expect(await next).toBe('answer');
+  });
+
   it('refuses an input that cannot be cloned, and goes on', async () => {
     const worker = start();
     const input = { double: 1, callback: () => 0 };

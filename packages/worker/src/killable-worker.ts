@@ -31,6 +31,9 @@ export interface WorkerRequest<Input> {
   readonly begun: Int32Array<SharedArrayBuffer>;
 }
 
+/** Longest time that a task runs on after its caller has left. Unit: milliseconds. */
+const ABORT_GRACE_MS = 500;
+
 interface Task {
   readonly share: string;
   readonly input: unknown;
@@ -38,6 +41,8 @@ interface Task {
   readonly begun: Int32Array<SharedArrayBuffer>;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: Error) => void;
+  /** Whether its caller has left. */
+  isAborted: boolean;
 }
 
 /** One thread, started with the first task and restarted after a task that was terminated. */
@@ -54,7 +59,7 @@ export class KillableWorker<Input, Result> {
   }
 
   /**
-   * Runs one task. An aborted caller's task is dropped while it waits and ignored once it runs.
+   * Runs one task. The task of a caller who leaves is dropped while it waits, and soon terminated once it runs.
    * @param share Whose task it is: shares take turns. Default: one share of all.
    * Throws: `WorkerError`.
    */
@@ -65,7 +70,7 @@ export class KillableWorker<Input, Result> {
       return Promise.reject(new WorkerError('queue_full', 'Too many tasks wait for the worker.'));
     }
     return new Promise<Result>((resolve, reject) => {
-      const onAbort = (): void => this.#dropWaiting(task);
+      const onAbort = (): void => this.#abort(task);
       const settle = (): void => signal?.removeEventListener('abort', onAbort);
       const task: Task = {
         share,
@@ -79,6 +84,7 @@ export class KillableWorker<Input, Result> {
           settle();
           reject(error);
         },
+        isAborted: false,
       };
       signal?.addEventListener('abort', onAbort, { once: true });
       this.#queue.push(share, task);
@@ -94,9 +100,13 @@ export class KillableWorker<Input, Result> {
     await this.#kill();
   }
 
-  #dropWaiting(task: Task): void {
-    if (!this.#queue.remove(task.share, task)) return;
-    task.reject(new WorkerError('aborted', 'The task was aborted.'));
+  #abort(task: Task): void {
+    task.isAborted = true;
+    if (task === this.#current) {
+      // A thread that still starts serves the next task.
+      if (Atomics.load(task.begun, 0) === 1) this.#limit(ABORT_GRACE_MS);
+    } else if (this.#queue.remove(task.share, task))
+      task.reject(new WorkerError('aborted', 'The task was aborted.'));
   }
 
   #next(): void {
@@ -140,7 +150,7 @@ export class KillableWorker<Input, Result> {
 
   #receive(reply: WorkerReply): void {
     if (reply.kind === 'started') {
-      this.#limit(this.#options.timeLimitMs);
+      this.#limit(this.#current?.isAborted === true ? ABORT_GRACE_MS : this.#options.timeLimitMs);
       return;
     }
     const task = this.#takeCurrent();
@@ -153,12 +163,7 @@ export class KillableWorker<Input, Result> {
     if (worker !== this.#worker) return;
     void this.#kill();
     const task = this.#takeCurrent();
-    // Before the task has begun, only the thread itself can be at fault.
-    task?.reject(
-      Atomics.load(task.begun, 0) === 1
-        ? toTaskError(code)
-        : new WorkerError('start_failed', 'The worker thread could not start.'),
-    );
+    task?.reject(toFailure(task, code));
     this.#next();
   }
 
@@ -189,6 +194,10 @@ function closed(): WorkerError {
   return new WorkerError('closed', 'The worker was closed.');
 }
 
-function toTaskError(code: 'timeout' | 'crashed'): WorkerError {
+function toFailure({ begun, isAborted }: Task, code: 'timeout' | 'crashed'): WorkerError {
+  if (isAborted) return new WorkerError('aborted', 'The task was aborted.');
+  // Before the task has begun, only the thread itself can be at fault.
+  if (Atomics.load(begun, 0) === 0)
+    return new WorkerError('start_failed', 'The worker thread could not start.');
   return new WorkerError(code, code === 'timeout' ? 'The task took too long.' : 'The task ended its thread.');
 }

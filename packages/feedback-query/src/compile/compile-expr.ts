@@ -17,6 +17,9 @@ const OPERATORS = {
 /** Longest flat chain of AND or OR. SQLite counts each operand as one level of nesting, of at most 1000. */
 const MAX_CHAIN_LENGTH = 50;
 
+/** Most costly operands between two points at which a statement may be stopped. */
+const MAX_UNINTERRUPTED = 8;
+
 /** SQL of a condition for a WHERE clause; null means false. Parenthesised, or a single function call. */
 export function compileCondition(condition: BoundCondition, syntax: DialectSyntax): SqlFragment {
   return new ExprCompiler(syntax).condition(condition);
@@ -43,10 +46,7 @@ class ExprCompiler {
       case 'never':
         return trustedSql('(1 = 0)');
       case 'logic':
-        return joinChain(
-          node.operands.map(operand => this.condition(operand)),
-          node.operator === 'and' ? ' AND ' : ' OR ',
-        );
+        return this.#chain(node);
       case 'not':
         return fragment`(NOT ${this.#guarded(node.operand)})`;
       case 'compare': {
@@ -129,6 +129,20 @@ class ExprCompiler {
     }
   }
 
+  #chain({ operands, operator }: Extract<BoundCondition, { kind: 'logic' }>): SqlFragment {
+    const separator = operator === 'and' ? ' AND ' : ' OR ';
+    const parts = operands.map(operand => this.condition(operand));
+    const point = this.#syntax.interruptionPoint();
+    if (point === null || parts.length <= MAX_UNINTERRUPTED || !operands.some(isCostly))
+      return joinChain(parts, separator);
+    const groups: SqlFragment[] = [];
+    for (let start = 0; start < parts.length; start += MAX_UNINTERRUPTED) {
+      const some = joinFragments(parts.slice(start, start + MAX_UNINTERRUPTED), separator);
+      groups.push(fragment`(${point} AND (${some}))`);
+    }
+    return joinChain(groups, separator);
+  }
+
   #guarded(node: BoundCondition): SqlFragment {
     const bound = this.condition(node);
     return isTotal(node) ? bound : fragment`coalesce(${bound}, false)`;
@@ -158,6 +172,11 @@ class ExprCompiler {
       fragment`END)`,
     );
   }
+}
+
+/** Whether a condition takes time that depends on the size of a row. Others may use an index, which a check would prevent. */
+function isCostly(node: BoundCondition): boolean {
+  return node.kind === 'text-match' || node.kind === 'has-element' || node.kind === 'share';
 }
 
 /** Whether the SQL of a condition is never null. */

@@ -64,6 +64,8 @@ export interface DialectSyntax {
   /** `<created_at> <id>` as one text that sorts by time, then by id. */
   momentAndId(moment: SqlFragment, id: SqlFragment): SqlFragment;
   countRows(): SqlFragment;
+  /** A condition that is always true, at which the database may stop a long statement. Null: it needs none. */
+  interruptionPoint(): SqlFragment | null;
 }
 
 /** A text is numeric when it is a JSON number of at most this many characters, ... */

@@ -12,6 +12,10 @@ export abstract class BaseSyntax {
     return trustedSql(`${TABLE_ALIAS}.${column.name}`);
   }
 
+  interruptionPoint(): SqlFragment | null {
+    return null;
+  }
+
   /** A name that is unique within the query. */
   protected newName(): SqlFragment {
     this.#nameCount += 1;

@@ -32,7 +32,7 @@ const PAYLOAD = trustedSql(`${TABLE_ALIAS}.payload_dump`);
 const PAYLOAD_TEXT = trustedSql(`+${TABLE_ALIAS}.payload_dump`);
 const MAX_NUMERIC_LENGTH = trustedSql(String(NUMERIC_TEXT_LENGTH));
 
-class SqliteSyntax extends BaseSyntax implements DialectSyntax {
+export class SqliteSyntax extends BaseSyntax implements DialectSyntax {
   text(value: string): SqlFragment {
     return parameter(value);
   }

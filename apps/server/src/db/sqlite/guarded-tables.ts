@@ -1,6 +1,9 @@
 // Tables that a client's query may scan in full. A SQLite reader exposes each of them as views with other names, which
 // enforce the time limit and notice that the caller has left.
 
+/** Functions of a reader that may stop the running statement: a check that gives 1, and a search in a text, as `instr`. */
+export const READER_FUNCTIONS = { check: 'within_time_limit', search: 'find_text' } as const;
+
 export const GUARDED_TABLES: readonly string[] = ['feedback'];
 
 /**

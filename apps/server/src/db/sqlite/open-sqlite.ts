@@ -73,7 +73,10 @@ async function openAndMigrate(
     { thread: { file, readTimeLimitMs }, threadCount: READER_COUNT },
     { onFault: condition.noteFault, isReader: true, trace },
   );
-  const queries = createSqliteQueries({ file, readTimeLimitMs }, { concurrency: QUERY_READER_COUNT });
+  const queries = createSqliteQueries(
+    { file, readTimeLimitMs, hasLowPriority: true },
+    { concurrency: QUERY_READER_COUNT },
+  );
   return createDatabase('sqlite', {
     db,
     reader,

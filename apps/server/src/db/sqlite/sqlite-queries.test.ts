@@ -1,8 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { bindFeedbackQuery } from '@ortler/feedback-query';
+import { feedbackRow, toRecord } from '@ortler/feedback-query/testing';
 import { CompiledQuery } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createFeedbackStore } from '../../stores/feedback/feedback-store.ts';
 import type { Database } from '../database.ts';
 import { openSqlite } from './open-sqlite.ts';
 
@@ -45,6 +48,28 @@ it('stops a query in the database when its caller leaves, and keeps the thread',
   await expect(slow).rejects.toThrow('left');
   expect(performance.now() - start).toBeLessThan(1_500);
   expect(await quick()).toEqual([{ one: 1 }]);
+});
+
+it('stops a query whose single row takes minutes', async () => {
+  const store = createFeedbackStore(database);
+  const text = 'x'.repeat(900_000);
+  await store.insert([toRecord(feedbackRow({ id: 'long', payload: { text } }))]);
+  const field = { $getField: 'payload.text' };
+  const search = (substr: string) => ({ $contains: { input: field, substr: { $literal: substr } } });
+  const byLength = [127, 60_000].map(length =>
+    Array.from({ length: 400 }, (_, index) => search(`${'x'.repeat(length)}y${index}`)),
+  );
+  for (const $or of [byLength[0]!, byLength[1]!.slice(0, 40)]) {
+    const leaving = new AbortController();
+    const query = bindFeedbackQuery({ projectId: 'acme/app', query: { $expr: { $or } } });
+    const slow = store.query(query, { maxBytes: 1_000, signal: leaving.signal });
+    await new Promise(resolve => setTimeout(resolve, 100));
+    leaving.abort(new Error('left'));
+    await expect(slow).rejects.toThrow('left');
+  }
+  // Nothing of them is left: four connections answer at once.
+  const quick = () => database.queries.readRows(CompiledQuery.raw('select 1 as one'));
+  expect(await Promise.all([1, 2, 3, 4].map(quick))).toHaveLength(4);
 });
 
 it('starts nothing for a caller who has left already', async () => {

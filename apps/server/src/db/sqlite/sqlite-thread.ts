@@ -36,7 +36,7 @@ export interface SqliteThread {
 }
 
 /** A read that does not stop by itself, at its time limit or when it is aborted, is abandoned this much later. */
-const GRACE_MS = 1_000;
+const GRACE_MS = 500;
 
 interface Pending {
   readonly resolve: (result: StatementResult | JsonPage) => void;

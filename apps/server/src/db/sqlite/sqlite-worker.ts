@@ -6,7 +6,8 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { DatabaseLostError, MAX_RESULT_LENGTH } from '../database-errors.ts';
 import { type JsonPage, type JsonPageOptions, JsonPageWriter } from '../json-page.ts';
 import { FileIdentity } from './file-identity.ts';
-import { GUARDED_TABLES, GUARDS, type Guard, guardedName } from './guarded-tables.ts';
+import { GUARDED_TABLES, GUARDS, type Guard, guardedName, READER_FUNCTIONS } from './guarded-tables.ts';
+import { lowerThreadPriority } from './lower-thread-priority.ts';
 import {
   COMMIT,
   ROLLBACK,
@@ -30,7 +31,14 @@ class TimeLimitError extends Error {}
 class AbortedError extends Error {}
 class ResultLimitError extends Error {}
 
-const { file, readTimeLimitMs, abortedId, survivesKillOnly = false } = workerData as SqliteThreadOptions;
+const {
+  file,
+  readTimeLimitMs,
+  abortedId,
+  survivesKillOnly = false,
+  hasLowPriority = false,
+} = workerData as SqliteThreadOptions;
+if (hasLowPriority) lowerThreadPriority();
 const report = (message: ThreadReport, transferred: ArrayBuffer[] = []): void =>
   parentPort!.postMessage(message, transferred);
 let deadlineMs = Number.POSITIVE_INFINITY;
@@ -68,16 +76,23 @@ function open(): DatabaseSync {
 // from time to time, which throws after the deadline or when the caller has left. SQLite flattens such a view, so every
 // index is still used.
 function guardTables(database: DatabaseSync): void {
-  database.function('within_time_limit', () => {
+  const check = (): void => {
     if (performance.now() > deadlineMs) throw new TimeLimitError();
     checkAborted();
+  };
+  database.function(READER_FUNCTIONS.check, () => {
+    check();
     return 1;
+  });
+  database.function(READER_FUNCTIONS.search, (input, needle) => {
+    check();
+    return input === null || needle === null ? null : String(input).indexOf(String(needle)) + 1;
   });
   for (const table of GUARDED_TABLES)
     for (const [guard, rowsPerCheck] of Object.entries(GUARDS))
       database.exec(
         `CREATE TEMP VIEW ${guardedName(table, guard as Guard)} AS SELECT * FROM main.${table}
-         WHERE (rowid & ${rowsPerCheck - 1}) <> 0 OR within_time_limit()`,
+         WHERE (rowid & ${rowsPerCheck - 1}) <> 0 OR ${READER_FUNCTIONS.check}()`,
       );
 }
 

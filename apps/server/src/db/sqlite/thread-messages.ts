@@ -10,6 +10,8 @@ export interface SqliteThreadOptions {
   readonly readTimeLimitMs?: number;
   /** Commits survive a kill of the process, but the last ones not a power failure: they cost no wait for the disk. */
   readonly survivesKillOnly?: boolean;
+  /** Gets less CPU time than the event loop and the models where all want it, because callers decide what it costs. */
+  readonly hasLowPriority?: boolean;
   /** Holds the id of the statement that its caller has abandoned. Only readers look at it. */
   readonly abortedId?: Int32Array<SharedArrayBuffer>;
 }

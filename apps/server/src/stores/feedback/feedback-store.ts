@@ -5,19 +5,22 @@ import {
   type BoundFeedbackQuery,
   bindFeedbackQuery,
   compileFeedbackQuery,
+  createInterruptibleSqliteDialect,
   postgresDialect,
   type ResultRow,
   sqliteDialect,
 } from '@ortler/feedback-query';
 import type { Transaction } from 'kysely';
 import type { Database, DatabaseKind } from '../../db/database.ts';
-import { guardedName, guardFor } from '../../db/sqlite/guarded-tables.ts';
+import { guardedName, guardFor, READER_FUNCTIONS } from '../../db/sqlite/guarded-tables.ts';
 import type { FeedbackTable } from '../../db/tables/feedback.ts';
 import type { Tables } from '../../db/tables.ts';
 import { asNew, asStored } from './inserted-feedback.ts';
 import { toPublicFailure } from './public-failure.ts';
 import { samplePayloads } from './sample-payloads.ts';
 import { toFeedbackPage } from './to-feedback-page.ts';
+
+const sqliteReaders = createInterruptibleSqliteDialect(READER_FUNCTIONS);
 
 /** Rows per statement: 25 columns each, and SQLite accepts 32,766 parameters. */
 const ROWS_PER_STATEMENT = 1_000;
@@ -26,14 +29,16 @@ const ROWS_PER_STATEMENT = 1_000;
 export function createFeedbackStore(database: Database): FeedbackStore {
   const { kind, queries } = database;
   const dialect = kind === 'sqlite' ? sqliteDialect : postgresDialect;
-  // SQLite reads through a view that enforces the time limit; PostgreSQL has a statement timeout.
+  // SQLite reads through a view that enforces the time limit, with functions that may stop the statement; PostgreSQL has a statement
+  // timeout and can be cancelled.
+  const readDialect = kind === 'sqlite' ? sqliteReaders : postgresDialect;
   const readOptions = { tableName: kind === 'sqlite' ? guardedName('feedback') : 'feedback' };
 
   const compile = (query: BoundFeedbackQuery) => {
-    const compiled = compileFeedbackQuery(query, dialect, readOptions);
+    const compiled = compileFeedbackQuery(query, readDialect, readOptions);
     const guard = guardFor(compiled.statement.parameters.length);
     if (kind !== 'sqlite' || guard === 'guarded') return compiled;
-    return compileFeedbackQuery(query, dialect, { tableName: guardedName('feedback', guard) });
+    return compileFeedbackQuery(query, readDialect, { tableName: guardedName('feedback', guard) });
   };
   const withPublicErrors = async <Result>(work: Promise<Result>): Promise<Result> => {
     try {

@@ -1,0 +1,111 @@
+// What another team notices of an attack: latency of its chat, of /v1/models and of /health alone and beside each attack, one
+// call after the other, in turns. The goal is a p99 of at most twice the quiet one.
+
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { describeMachine } from '../describe-machine.ts';
+import { quantile } from '../quantile.ts';
+import { rounded } from '../rounded.ts';
+import { API_KEY, startServer } from '../start-server.ts';
+import { ATTACKS, prepareAttack, startAttack } from './attacks.ts';
+import { createTeamKey } from './team-key.ts';
+
+const { values } = parseArgs({
+  options: {
+    attacks: { type: 'string', default: Object.keys(ATTACKS).join() },
+    seconds: { type: 'string', default: '6' },
+    turns: { type: 'string', default: '2' },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+if (values.help) {
+  console.log('npm run bench -- neighbours [--attacks H1,H2] [--seconds 6, of each turn] [--turns 2]');
+} else {
+  console.log(JSON.stringify(await measure(), null, 2));
+}
+
+type Times = Record<'chat' | 'models' | 'health', number[]>;
+
+function newTimes(): Times {
+  return { chat: [], models: [], health: [] };
+}
+
+async function measure() {
+  const results: Record<string, unknown> = {};
+  for (const id of values.attacks.split(',')) results[id] = await measureAttack(id);
+  return { bench: 'neighbours', ...results, machine: describeMachine() };
+}
+
+async function measureAttack(id: string) {
+  const attack = ATTACKS[id]!;
+  const { url, pid, dataDir, stop } = await startServer({ flags: { 'log-level': 'error' } });
+  try {
+    const apiKey = await createTeamKey(dataDir, url, 'acme');
+    const server = { url, apiKey, project: 'acme/app', baseModel: 'ortler-demo' };
+    // A variant of an attack is about the rows of the first one.
+    await prepareAttack(ATTACKS[id.replace(/b$/, '')]!, server);
+    const [quiet, beside] = [newTimes(), newTimes()];
+    let sentCount = 0;
+    const statuses: Record<string, number> = {};
+    await watch(url, newTimes(), 1);
+    for (let turn = 0; turn < Number(values.turns); turn++) {
+      await watch(url, quiet, Number(values.seconds));
+      const running = startAttack(id, server);
+      await running.open;
+      await watch(url, beside, Number(values.seconds));
+      const result = await running.stop();
+      sentCount += result.sentCount;
+      for (const [status, count] of Object.entries(result.statuses))
+        statuses[status] = (statuses[status] ?? 0) + count;
+      await settle(url);
+    }
+    const routes = Object.fromEntries(
+      (Object.keys(quiet) as (keyof Times)[]).map(name => {
+        const [before, during] = [summary(quiet[name]), summary(beside[name])];
+        return [name, { quiet: before, beside: during, p99Factor: rounded(during.p99Ms / before.p99Ms) }];
+      }),
+    );
+    return { title: attack.title, sentCount, statuses, ...routes, peakMiB: peakMemory(pid) };
+  } finally {
+    await stop();
+  }
+}
+
+/** Calls one route after the other, as an attentive client does. */
+async function watch(url: string, times: Times, seconds: number): Promise<void> {
+  const endMs = performance.now() + seconds * 1_000;
+  while (performance.now() < endMs) {
+    const body = { messages: [{ role: 'user', content: 'Hello' }], max_tokens: 4, ignore_eos: true };
+    for (const [name, path, posted] of [
+      ['health', '/health', undefined],
+      ['models', '/v1/models', undefined],
+      ['chat', '/v1/chat/completions', body],
+    ] as const) {
+      const startMs = performance.now();
+      const reply = await fetch(url + path, {
+        method: posted === undefined ? 'GET' : 'POST',
+        headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' },
+        body: posted === undefined ? null : JSON.stringify(posted),
+      });
+      await reply.arrayBuffer();
+      if (!reply.ok) throw new Error(`${path} said ${reply.status}.`);
+      times[name].push(performance.now() - startMs);
+    }
+  }
+}
+
+/** Waits until what the attack left behind is done. */
+async function settle(url: string): Promise<void> {
+  await watch(url, newTimes(), 2);
+}
+
+/** Largest resident memory of the server's process. Unit: MiB. */
+function peakMemory(pid: number): number {
+  return Math.round(Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024);
+}
+
+function summary(times: readonly number[]) {
+  const at = (share: number) => rounded(quantile(times, share));
+  return { count: times.length, p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1) };
+}
