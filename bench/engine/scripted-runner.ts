@@ -41,6 +41,7 @@ export class ScriptedRunner implements SlotModelRunner {
       backend: 'node',
       device: 'cpu',
       onnxRuntimeVersion: 'none',
+      cacheBytes: 0,
     };
   }
 

@@ -66,6 +66,7 @@ class PreparedRunner implements SlotModelRunner {
       backend: 'node',
       device: 'cpu',
       onnxRuntimeVersion: 'none',
+      cacheBytes: 0,
     };
   }
 

@@ -2,7 +2,8 @@
 
 Run: python tests/clients/frameworks.py MODEL    with OPENAI_BASE_URL and OPENAI_API_KEY of a server with tool calling, as
 serve-scripted-agent.ts prints them. Needs langchain, langchain-openai, openai-agents, pydantic-ai-slim[openai], instructor,
-llama-index-core, llama-index-llms-openai-like and smolagents[openai]; a framework that is not there fails by name.
+llama-index-core>=0.14, llama-index-llms-openai-like and smolagents[openai]>=1.20 (`uv pip install` finds versions that go
+together, pip takes long); a framework that is not there fails by name.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 // Models, training, feedback and server pages on a real server with much data, in a real browser.
 
 import { execFileSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import axe, { type AxeResults } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
@@ -168,6 +168,27 @@ describe.skipIf(hasNoBrowser)('the data pages', () => {
     await page.close();
   });
 
+  it('models: a checkpoint is loaded, tells its memory, and is unloaded', async () => {
+    const { id } = await post('/v1/preview/models', {
+      base_model: 'ortler-demo',
+      entity: 'acme',
+      name: 'poet',
+    });
+    cpSync(join(REPOSITORY, 'models/demo'), join(server.folder, 'data/checkpoints/poet'), {
+      recursive: true,
+    });
+    const weights = { path: 'poet', kind: 'full' };
+    await post(`/v1/preview/models/${id}/checkpoints`, { step: 3, metrics: {}, weights });
+    const { page, troubles } = await open('/models');
+    await page.getByRole('button', { name: 'Load acme/default/poet:step3' }).click();
+    await page.getByRole('button', { name: 'Unload acme/default/poet:step3' }).waitFor();
+    expect(await page.getByText(/MB of weights, up to .* of KV cache/).count()).toBe(2);
+    await page.getByRole('button', { name: 'Unload acme/default/poet:step3' }).click();
+    await page.getByRole('button', { name: 'Load acme/default/poet:step3' }).waitFor();
+    expect(troubles).toEqual([]);
+    await page.close();
+  });
+
   it('server: the load is live, and requests and tokens are counted', async () => {
     const { page, troubles } = await open('/server');
     await page.getByText('live', { exact: true }).waitFor();
@@ -223,6 +244,9 @@ describe.skipIf(hasNoBrowser)('the data pages', () => {
     expect(await page.getByRole('row').count()).toBe(1);
     await page.getByRole('link', { name: 'Server' }).click();
     await page.getByText('of the team other').waitFor();
+    const keys = page.getByRole('table').filter({ hasText: 'Limits of its own' }).getByRole('row');
+    expect(await keys.count()).toBe(2);
+    await keys.getByText('this one').waitFor();
 
     const id = /^(\S+) .*other/m.exec(runCli('keys', 'list', '--data-dir', folder))![1]!;
     runCli('keys', 'remove', id, '--data-dir', folder);

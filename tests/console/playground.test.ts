@@ -134,6 +134,31 @@ describe.skipIf(hasNoBrowser)('the playground', () => {
     await page.close();
   });
 
+  it('shows several answers to one message as branches', async () => {
+    const { page, troubles } = await open();
+    await page.getByLabel('seed', { exact: true }).fill('7');
+    await page.getByText('Sampling', { exact: true }).click();
+    await page.getByLabel('n', { exact: true }).fill('3');
+    await ask(page, QUESTION, { temperature: '1.5' });
+    const { choices } = await call<ChatCompletion>('/v1/chat/completions', {
+      messages: [{ role: 'user', content: QUESTION }],
+      temperature: 1.5,
+      seed: 7,
+      n: 3,
+      logprobs: true,
+    });
+    const texts = choices.map(({ logprobs }) => logprobs!.content!.map(({ token }) => token).join(''));
+    for (const [index, text] of texts.entries()) {
+      await page.getByText(`${index + 1}/3`).waitFor();
+      expect(await shownAnswers(page)).toEqual([text]);
+      if (index < 2) await page.getByRole('button', { name: 'Next branch' }).click();
+    }
+    await page.getByLabel('n', { exact: true }).fill('17');
+    await page.getByText('This page shows up to 16 answers at once.').first().waitFor();
+    expect(troubles).toEqual([]);
+    await page.close();
+  });
+
   it('edits and regenerates as branches that a reload keeps', async () => {
     const { page } = await open();
     await ask(page, QUESTION);

@@ -148,6 +148,7 @@ export async function startServer(
       annotations: { ...createAnnotationStores(database, Date.now), schemas },
       training,
       statistics,
+      keys,
       now: Date.now,
     },
     metrics,

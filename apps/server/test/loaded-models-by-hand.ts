@@ -14,6 +14,7 @@ export interface Load {
   readonly key: string;
   readonly signal: AbortSignal;
   readonly engine: FakeEngine;
+  report(detail: string): void;
   succeed(): void;
   fail(error: Error): void;
 }
@@ -45,10 +46,10 @@ export function createLoadedModelsByHand(options: Partial<LoadedModelsOptions> =
   const loads: Load[] = [];
   const failed: string[] = [];
   const unloaded: string[] = [];
-  const load = (key: string, signal: AbortSignal) => {
+  const load = (key: string, signal: AbortSignal, report: Load['report']) => {
     const { promise, resolve, reject } = Promise.withResolvers<FakeEngine>();
     const engine = createFakeEngine();
-    loads.push({ key, signal, engine, succeed: () => resolve(engine), fail: reject });
+    loads.push({ key, signal, engine, report, succeed: () => resolve(engine), fail: reject });
     signal.addEventListener('abort', () => reject(signal.reason));
     return promise;
   };
@@ -67,7 +68,7 @@ export function createLoadedModelsByHand(options: Partial<LoadedModelsOptions> =
     unloaded,
     nowMs: 0,
     open: (key, signal = never) =>
-      test.models.open({ key, name: key, load: stop => load(key, stop) }, signal),
+      test.models.open({ key, name: key, load: (stop, report) => load(key, stop, report) }, signal),
     async opened(key) {
       const lease = test.open(key);
       await settle();

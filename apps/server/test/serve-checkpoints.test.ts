@@ -144,6 +144,21 @@ describe('a chat', () => {
     expect(readyCount()).toBe(before + 1);
   }, 60_000);
 
+  it('loads a checkpoint again after it was unloaded', async () => {
+    await ask('clerk:step1');
+    const unload = () =>
+      test.app.inject({
+        method: 'POST',
+        url: '/v1/models/unload',
+        headers: { authorization: AUTHORIZATION },
+        payload: { model: 'clerk:step1' },
+      });
+    expect((await unload()).json()).toEqual({ id: 'clerk:step1', object: 'model.load', state: 'unloading' });
+    await expect.poll(() => models.loadedCheckpoints.list()).toEqual([]);
+    expect((await unload()).statusCode).toBe(200);
+    expect((await ask('clerk:step1')).response.statusCode).toBe(200);
+  }, 60_000);
+
   it('is not answered by a deleted checkpoint, which is unloaded', async () => {
     await ask('clerk:step1');
     checkpoints = [];

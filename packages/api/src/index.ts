@@ -37,6 +37,8 @@ export type {
 } from './ports/services.ts';
 export type {
   Durations,
+  KeyDirectory,
+  KeyFacts,
   LimitFact,
   LoadSample,
   ModelFacts,

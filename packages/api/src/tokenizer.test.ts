@@ -139,3 +139,47 @@ describe('models.retrieve', () => {
     });
   });
 });
+
+describe('models.load and models.unload', () => {
+  const calls: string[] = [];
+  const checkpoint = {
+    id: 'clerk',
+    servedId: 'clerk:step2',
+    createdAtSeconds: 0,
+    ownedBy: 'ortler',
+    root: 'clerk:step2',
+    open: async () => {
+      calls.push('open');
+      return { engine: createFakeEngine(), release: () => void calls.push('release') };
+    },
+    unload: () => void calls.push('unload'),
+  };
+  const models = { demo: createFakeEngine(), late: { kind: 'loading', detail: 'building, 3%' } } as const;
+  const caller = callerOf(createFakeServices(models, [checkpoint]));
+
+  it('take the checkpoint of a name into memory and out of it', async () => {
+    const answer = { id: 'clerk:step2', object: 'model.load' };
+    expect(await caller.models.load({ model: 'clerk' })).toEqual({ ...answer, state: 'ready' });
+    expect(await caller.models.unload({ model: 'clerk' })).toEqual({ ...answer, state: 'unloading' });
+    expect(calls).toEqual(['open', 'release', 'unload']);
+  });
+
+  it('leave models of the configuration as they are', async () => {
+    expect(await caller.models.load({ model: 'demo' })).toMatchObject({ id: 'demo', state: 'ready' });
+    await expect(caller.models.load({ model: 'late' })).rejects.toMatchObject({
+      reason: 'model_unavailable',
+    });
+    await expect(caller.models.unload({ model: 'demo' })).rejects.toMatchObject({
+      reason: 'invalid_parameter',
+      param: 'model',
+      message: expect.stringContaining('stays loaded'),
+    });
+  });
+
+  it('know no other model', async () => {
+    for (const action of ['load', 'unload'] as const)
+      await expect(caller.models[action]({ model: 'other' })).rejects.toMatchObject({
+        reason: 'model_not_found',
+      });
+  });
+});

@@ -3,7 +3,7 @@
 import type { ElementType } from './backend.ts';
 import { checkStatus, type Handle, type OrtCApi, receive } from './c-api.ts';
 import type { DeviceQueue } from './device-queue.ts';
-import { countElements, ELEMENT_TYPES } from './element-types.ts';
+import { byteLengthOf, countElements, ELEMENT_TYPES } from './element-types.ts';
 import { assertInvariant, OrtError } from './errors.ts';
 import { type Accelerator, DEVICE_MEMORY } from './execution-provider.ts';
 import { NativeTensor, NativeValue, toDimensions, type ValueDescription } from './native-value.ts';
@@ -48,7 +48,7 @@ export class DeviceMemory {
 
   allocate(type: ElementType, shape: readonly number[]): NativeValue {
     const { api, device, queue } = this.#options;
-    const byteLength = countElements(shape) * ELEMENT_TYPES[type].array.BYTES_PER_ELEMENT;
+    const byteLength = byteLengthOf({ type, shape });
     queue.assertIdle('an allocation');
     const doing = `Allocating ${byteLength} bytes on the device "${device}" for ${type} [${shape.join(', ')}]`;
     const handle = receive(api, 'runtime_failed', doing, out =>

@@ -59,3 +59,14 @@ export function copyArray(source: OrtTensor, target: OrtTensor): void {
 export function bytesOf(array: ElementArray): Uint8Array {
   return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 }
+
+/** Memory that a value of this type and shape takes. Unit: bytes. */
+export function byteLengthOf({
+  type,
+  shape,
+}: {
+  readonly type: ElementType;
+  readonly shape: readonly number[];
+}): number {
+  return countElements(shape) * ELEMENT_TYPES[type].array.BYTES_PER_ELEMENT;
+}

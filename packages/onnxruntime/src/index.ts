@@ -17,7 +17,7 @@ export type {
   OrtValue,
 } from './backend.ts';
 export { chooseDevice, type DeviceChoice } from './device/choose-device.ts';
-export { bytesOf, ELEMENT_TYPES } from './element-types.ts';
+export { byteLengthOf, bytesOf, ELEMENT_TYPES } from './element-types.ts';
 export { OrtError, type OrtErrorCode } from './errors.ts';
 export { probeKernels } from './probe-kernels.ts';
 export { type SelectedBackend, selectBackend } from './select-backend.ts';

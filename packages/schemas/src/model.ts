@@ -1,4 +1,4 @@
-// Answer of GET /v1/models.
+// Answer of GET /v1/models; body and answer of POST /v1/models/load and /v1/models/unload.
 
 import { z } from 'zod';
 
@@ -47,3 +47,21 @@ export const modelListExamples = {
     { input: { ...listExample, object: 'page' }, type: 'literal_error', loc: ['object'] },
   ],
 } as const;
+
+/** Body of loading and unloading. */
+export const modelLoadRequest = z.object({
+  model: z.string().min(1).describe('Id from the model list.'),
+});
+
+/** What becomes of the model. */
+export const modelLoadState = z.object({
+  id: z
+    .string()
+    .describe('The model that was loaded or unloaded: the checkpoint, even where the newest was named.'),
+  object: z.literal('model.load').describe('Kind of object.'),
+  state: z
+    .enum(['ready', 'unloading'])
+    .describe(
+      '`ready`: it is in memory. `unloading`: it leaves memory once its open requests have ended; the next request loads it again.',
+    ),
+});

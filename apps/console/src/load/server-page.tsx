@@ -2,6 +2,7 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { formatBytes } from '../components/format-bytes.ts';
 import { FailureNotice, Notice } from '../components/notice.tsx';
 import { Page } from '../components/page.tsx';
 import { Badge } from '../components/ui/badge.tsx';
@@ -9,6 +10,7 @@ import { Select } from '../components/ui/input.tsx';
 import { Panel } from '../components/ui/panel.tsx';
 import { useTRPC } from '../connection/api-client.ts';
 import { serverUrl } from '../connection/server-url.ts';
+import { KeyTable } from './key-table.tsx';
 import { LoadCharts } from './load-charts.tsx';
 import { hitShare, type LoadSample, quantileOf, type ServerFacts, windowOf } from './load-history.ts';
 import { useLiveLoad } from './use-live-load.ts';
@@ -52,6 +54,7 @@ export function ServerPage() {
           <RouteTable sample={last} />
         </>
       )}
+      <KeyTable />
       {facts.data !== undefined && <Facts facts={facts.data} residentBytes={last?.residentBytes} />}
     </Page>
   );
@@ -180,10 +183,7 @@ function Facts({
         />
         <Fact name="Tool calling" value={facts.toolCalling ? 'on' : 'off'} />
         {residentBytes !== undefined && (
-          <Fact
-            name="Memory"
-            value={`${(residentBytes / 2 ** 20).toFixed(0)} MiB, without the models’ processes`}
-          />
+          <Fact name="Memory" value={`${formatBytes(residentBytes)}, without the models’ processes`} />
         )}
         {facts.limits.map(({ flag, value, description }) => (
           <Fact

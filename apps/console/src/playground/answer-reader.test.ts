@@ -42,6 +42,15 @@ describe('AnswerReader', () => {
     expect(reader.snapshot()).toMatchObject({ phase: 'done', finishReason: 'stop', durationMs: 50 });
   });
 
+  it('reads one of several choices, without the usage that they share', () => {
+    const reader = new AnswerReader(0, { index: 1, count: 2 });
+    reader.readChat(chatChunk({ delta: { content: 'A' } }, { prompt_token_ids: [1] }), 1);
+    reader.readChat(chatChunk({ index: 1, delta: { content: 'B' } }), 2);
+    const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
+    reader.readChat(chatChunk({}, { choices: [], usage }), 3);
+    expect(reader.snapshot()).toMatchObject({ content: 'B', promptTokenIds: [1], usage: null });
+  });
+
   it('keeps reasoning apart, in text and in tokens', () => {
     const reader = new AnswerReader(0);
     reader.readChat(chatChunk({ delta: { reasoning: 'Hm' }, logprobs: logprobsOf('Hm', -1) }), 1);

@@ -69,9 +69,16 @@ export type Beginning = Pick<Answer, 'content' | 'reasoning' | 'promptTokenIds' 
 
 type OpenToken = Omit<ShownToken, 'id'>;
 
+/** Which of the choices of a request a reader reads. */
+interface Choice {
+  readonly index: number;
+  readonly count: number;
+}
+
 /** Reads the chunks of one answer. `read` is cheap; `snapshot` copies, so call it once for each frame. */
 export class AnswerReader {
   readonly #startedMs: number;
+  readonly #choice: Choice;
   #tokens: OpenToken[] = [];
   #tokenIds: number[] = [];
   /** The prompt of a continued answer is that of its conversation, not the longer one of the request. */
@@ -79,8 +86,9 @@ export class AnswerReader {
   #answer: Answer = EMPTY_ANSWER;
   readonly #toolCalls: ToolCall[] = [];
 
-  constructor(startedMs: number) {
+  constructor(startedMs: number, choice: Choice = { index: 0, count: 1 }) {
     this.#startedMs = startedMs;
+    this.#choice = choice;
   }
 
   /** Sets what the answer already has. Call it before the first chunk. */
@@ -91,11 +99,11 @@ export class AnswerReader {
     this.#hasPrompt = true;
   }
 
-  /** Reads a chunk of a chat. Choices but the first are left out: the playground asks for one. */
+  /** Reads a chunk of a chat; those of other choices change nothing. */
   readChat(chunk: ChatChunk, nowMs: number): void {
-    if (chunk.usage != null) this.#answer = { ...this.#answer, usage: chunk.usage };
+    this.#readUsage(chunk.usage);
     this.#readPrompt(chunk.prompt_token_ids);
-    const choice = chunk.choices.find(({ index }) => index === 0);
+    const choice = chunk.choices.find(({ index }) => index === this.#choice.index);
     if (choice === undefined) return;
     const { delta, logprobs } = choice;
     const reasoning = delta.reasoning ?? '';
@@ -121,10 +129,10 @@ export class AnswerReader {
 
   /** Reads a chunk of a completion. */
   readCompletion(chunk: CompletionChunk, nowMs: number): void {
-    if (chunk.usage != null) this.#answer = { ...this.#answer, usage: chunk.usage };
-    const choice = chunk.choices.find(({ index }) => index === 0);
+    this.#readUsage(chunk.usage);
+    for (const { prompt_token_ids: ids } of chunk.choices) this.#readPrompt(ids);
+    const choice = chunk.choices.find(({ index }) => index === this.#choice.index);
     if (choice === undefined) return;
-    this.#readPrompt(choice.prompt_token_ids);
     const { logprobs } = choice;
     for (const [index, text] of (logprobs?.tokens ?? []).entries()) {
       const candidates = Object.entries(logprobs?.top_logprobs[index] ?? {});
@@ -158,6 +166,11 @@ export class AnswerReader {
   snapshot(): Answer {
     const tokens = this.#tokens.map((token, index) => ({ ...token, id: this.#tokenIds[index] ?? null }));
     return { ...this.#answer, tokens, toolCalls: [...this.#toolCalls] };
+  }
+
+  /** The usage of several choices is told for all together, so none of them has it. */
+  #readUsage(usage: Usage | null | undefined): void {
+    if (usage != null && this.#choice.count === 1) this.#answer = { ...this.#answer, usage };
   }
 
   #readPrompt(promptTokenIds: readonly number[] | null | undefined): void {

@@ -18,10 +18,11 @@ interface CompletionViewProps {
 
 export function CompletionView({ settings, obstacle }: CompletionViewProps) {
   const completion = useCompletion(settings);
-  const { prompt, answer, isRunning, promptTokens, shownPrompt } = completion;
+  const { prompt, answers, isRunning, promptTokens, shownPrompt } = completion;
   const tokens = useTokenSelection();
   const index = tokens.selection?.index ?? 0;
   const isInPrompt = tokens.selection?.owner === 'prompt';
+  const answer = answers.find((_, choice) => tokens.selection?.owner === ownerOf(choice)) ?? null;
   const shown = isInPrompt ? shownPrompt : answer;
   const isForkable = isInPrompt ? index > 0 : answer !== null && canForkAt(answer, index);
   const take = (candidate: Candidate) => {
@@ -76,7 +77,16 @@ export function CompletionView({ settings, obstacle }: CompletionViewProps) {
             />
           </section>
         )}
-        {answer !== null && <CompletionAnswer answer={answer} showHeat={settings.showHeat} tokens={tokens} />}
+        {answers.map((each, choice) => (
+          <CompletionAnswer
+            key={ownerOf(choice)}
+            answer={each}
+            owner={ownerOf(choice)}
+            title={answers.length === 1 ? 'Completion' : `Completion ${choice + 1} of ${answers.length}`}
+            showHeat={settings.showHeat}
+            tokens={tokens}
+          />
+        ))}
       </div>
       {(settings.showHeat || shownPrompt !== undefined) && (
         <CandidateList
@@ -90,17 +100,22 @@ export function CompletionView({ settings, obstacle }: CompletionViewProps) {
   );
 }
 
+/** Of the selected token. */
+const ownerOf = (choice: number) => `answer ${choice}`;
+
 interface CompletionAnswerProps {
   readonly answer: Answer;
+  readonly owner: string;
+  readonly title: string;
   readonly showHeat: boolean;
   readonly tokens: ReturnType<typeof useTokenSelection>;
 }
 
-function CompletionAnswer({ answer, showHeat, tokens }: CompletionAnswerProps) {
+function CompletionAnswer({ answer, owner, title, showHeat, tokens }: CompletionAnswerProps) {
   return (
-    <section aria-label="Completion" className="border-t pt-2">
+    <section aria-label={title} className="border-t pt-2">
       <h2 className="text-xs text-muted">
-        Completion
+        {title}
         {answer.usage !== null && `: ${answer.usage.completion_tokens} tokens`}
         {answer.finishReason !== null && `, ended by ${answer.finishReason}`}
       </h2>
@@ -108,8 +123,8 @@ function CompletionAnswer({ answer, showHeat, tokens }: CompletionAnswerProps) {
         <HeatMap
           label="Answer tokens"
           tokens={answer.tokens}
-          selected={tokens.indexIn('answer')}
-          onSelect={(at, pinned) => tokens.select('answer', at, pinned)}
+          selected={tokens.indexIn(owner)}
+          onSelect={(at, pinned) => tokens.select(owner, at, pinned)}
           className="font-mono"
         />
       ) : (

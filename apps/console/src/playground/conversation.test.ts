@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { EMPTY_ANSWER } from './answer-reader.ts';
 import {
+  addAnswers,
   addTurn,
   type Conversation,
   EMPTY_CONVERSATION,
   removeTurn,
+  setAnswers,
   showBranch,
   shownTurns,
   siblingsOf,
@@ -32,6 +35,15 @@ describe('a conversation', () => {
 
   it('lists the answers beside each other in order', () => {
     expect(siblingsOf(tree, tree.turns[1]!).map(({ id }) => id)).toEqual(['a1', 'a1b']);
+  });
+
+  it('takes several answers as branches, and shows the first', () => {
+    const asked = addAnswers(build(turn('u1', null)), 'u1', ['a1', 'a2']);
+    expect(shown(asked)).toEqual(['u1', 'a1']);
+    const answers = ['one', 'two'].map(content => ({ ...EMPTY_ANSWER, content }));
+    const answered = setAnswers(asked, ['a1', 'a2'], answers);
+    expect(siblingsOf(answered, answered.turns[1]!).map(({ content }) => content)).toEqual(['one', 'two']);
+    expect(answered.turns[0]).toEqual(turn('u1', null));
   });
 
   it('removes a turn with what follows, and shows the branch beside it', () => {

@@ -1,6 +1,6 @@
 // A conversation as a tree: editing a message or asking again adds a branch beside the old one, and nothing is lost. Pure.
 
-import type { Answer } from './answer-reader.ts';
+import { type Answer, EMPTY_ANSWER } from './answer-reader.ts';
 
 export interface Turn {
   readonly id: string;
@@ -42,11 +42,28 @@ export function addTurn({ turns }: Conversation, turn: Turn): Conversation {
   return { turns: [...turns, turn], leafId: turn.id };
 }
 
-/** Replaces the answer of a turn, as it streams. */
-export function setAnswer(conversation: Conversation, id: string, answer: Answer): Conversation {
-  const turns = conversation.turns.map(turn =>
-    turn.id === id ? { ...turn, answer, content: answer.content } : turn,
+/** Adds empty answers of the model as branches, and shows the first. */
+export function addAnswers(
+  { turns }: Conversation,
+  parentId: string | null,
+  ids: readonly string[],
+): Conversation {
+  const answers = ids.map(
+    (id): Turn => ({ id, parentId, role: 'assistant', content: '', answer: EMPTY_ANSWER }),
   );
+  return { turns: [...turns, ...answers], leafId: ids[0] ?? parentId };
+}
+
+/** Replaces the answers of these turns, as they stream. */
+export function setAnswers(
+  conversation: Conversation,
+  ids: readonly string[],
+  answers: readonly Answer[],
+): Conversation {
+  const turns = conversation.turns.map(turn => {
+    const answer = answers[ids.indexOf(turn.id)];
+    return answer === undefined ? turn : { ...turn, answer, content: answer.content };
+  });
   return { ...conversation, turns };
 }
 

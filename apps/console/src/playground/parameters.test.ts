@@ -1,6 +1,6 @@
 import { chatCompletionRequest, completionRequest } from '@ortler/schemas';
 import { describe, expect, it } from 'vitest';
-import { PARAMETERS, readParameters } from './parameters.ts';
+import { choiceCountOf, PARAMETERS, readParameters } from './parameters.ts';
 
 describe('readParameters', () => {
   it('offers parameters that the requests have', () => {
@@ -41,6 +41,14 @@ describe('readParameters', () => {
         logit_bias: { '5': -100 },
       },
     });
+  });
+
+  it('counts the answers that a request asks for', () => {
+    expect(choiceCountOf({}, 'chat')).toBe(1);
+    expect(choiceCountOf({ n: '3' }, 'completion')).toBe(3);
+    // The server says what is wrong with it.
+    expect(choiceCountOf({ n: '0' }, 'chat')).toBe(1);
+    expect(readParameters({ n: '17' }, 'chat').faults).toHaveProperty('n');
   });
 
   it('names the field of a text that it cannot read', () => {

@@ -33,6 +33,9 @@ export const PARAMETERS: readonly Parameter[] = [
   { name: 'presence_penalty', kind: 'number', group: 'Sampling' },
   { name: 'frequency_penalty', kind: 'number', group: 'Sampling' },
   { name: 'repetition_penalty', kind: 'number', group: 'Sampling' },
+  { name: 'n', kind: 'integer', group: 'Sampling' },
+  { name: 'use_beam_search', kind: 'boolean', group: 'Sampling' },
+  { name: 'length_penalty', kind: 'number', group: 'Sampling' },
   { name: 'max_completion_tokens', kind: 'integer', group: 'Length and stops', only: 'chat' },
   { name: 'max_tokens', kind: 'integer', group: 'Length and stops', only: 'completion' },
   { name: 'min_tokens', kind: 'integer', group: 'Length and stops' },
@@ -58,6 +61,9 @@ export const PARAMETERS: readonly Parameter[] = [
   { name: 'user', kind: 'text', group: 'Other' },
 ];
 
+/** Answers of one request that the page shows. */
+const MOST_CHOICES = 16;
+
 export interface ReadParameters {
   readonly fields: Readonly<Record<string, unknown>>;
   /** What is wrong with a text, by parameter. */
@@ -75,7 +81,14 @@ export function readParameters(texts: ParameterTexts, mode: Mode): ReadParameter
     if ('fault' in read) faults[name] = read.fault;
     else fields[name] = read.value;
   }
+  if (Number(fields.n) > MOST_CHOICES) faults.n = `This page shows up to ${MOST_CHOICES} answers at once.`;
   return { fields, faults };
+}
+
+/** How many answers a request asks for; 1 where the server is to say what is wrong with `n`. */
+export function choiceCountOf(texts: ParameterTexts, mode: Mode): number {
+  const { n } = readParameters(texts, mode).fields;
+  return typeof n === 'number' && n >= 1 && n <= MOST_CHOICES ? n : 1;
 }
 
 type ReadValue = { readonly value: unknown } | { readonly fault: string };

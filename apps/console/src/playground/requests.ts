@@ -65,6 +65,9 @@ export function toCompletionRequest(
   };
 }
 
+/** What goes on from a candidate is one answer, whatever the request asked for. */
+export const ONE_CONTINUATION = { n: 1, use_beam_search: false } as const;
+
 /** `max_tokens` of a completion that goes on with a chat: what the chat was given, or the rest of the context. */
 export function chatLengthOf(settings: Settings, promptLength: number, contextLength: number): number {
   const wanted = readParameters(settings.parameters, 'chat').fields.max_completion_tokens;

@@ -2,19 +2,21 @@
 
 import { useEffect, useRef, useState } from 'react';
 import { useTRPCClient } from '../connection/api-client.ts';
-import { type Answer, AnswerReader, type Candidate, EMPTY_ANSWER } from './answer-reader.ts';
+import { type Answer, type Candidate, EMPTY_ANSWER } from './answer-reader.ts';
 import { beginningOf, findCandidateId, promptOf } from './continue-from.ts';
 import {
+  addAnswers,
   addTurn,
   type Conversation,
   EMPTY_CONVERSATION,
   pathTo,
-  setAnswer,
+  setAnswers,
   shownTurns,
   type Turn,
 } from './conversation.ts';
-import { chatLengthOf, toChatRequest, toCompletionRequest } from './requests.ts';
-import { runAnswer } from './run-answer.ts';
+import { choiceCountOf } from './parameters.ts';
+import { chatLengthOf, ONE_CONTINUATION, toChatRequest, toCompletionRequest } from './requests.ts';
+import { createReaders, runAnswers } from './run-answer.ts';
 import { readConversation, type Settings, saveConversation } from './saved-playground.ts';
 
 const newId = () => crypto.randomUUID();
@@ -43,42 +45,43 @@ export function useChat(settings: Settings) {
     if (!isRunning) saveConversation(conversation);
   }, [conversation, isRunning]);
 
-  /** Adds an answer behind a turn and lets `work` fill it. */
+  /** Adds answers behind a turn, as branches, and lets `work` fill them. */
   const answerAfter = async (
     base: Conversation,
     parentId: string | null,
+    count: number,
     work: (controls: {
       readonly signal: AbortSignal;
-      readonly onAnswer: (answer: Answer) => void;
+      readonly onAnswers: (answers: readonly Answer[]) => void;
     }) => Promise<unknown>,
   ) => {
-    const id = newId();
+    const ids = Array.from({ length: count }, newId);
     const controller = new AbortController();
     run.current = controller;
     setIsRunning(true);
-    setConversation(addTurn(base, { id, parentId, role: 'assistant', content: '', answer: EMPTY_ANSWER }));
+    setConversation(addAnswers(base, parentId, ids));
     try {
       await work({
         signal: controller.signal,
-        onAnswer: answer => setConversation(current => setAnswer(current, id, answer)),
+        onAnswers: answers => setConversation(current => setAnswers(current, ids, answers)),
       });
     } finally {
       setIsRunning(false);
     }
   };
 
-  const askAfter = (base: Conversation, parentId: string | null) =>
-    answerAfter(base, parentId, ({ signal, onAnswer }) => {
-      const reader = new AnswerReader(performance.now());
+  const askAfter = (base: Conversation, parentId: string | null) => {
+    const count = choiceCountOf(settings.parameters, 'chat');
+    return answerAfter(base, parentId, count, controls => {
       const request = toChatRequest(settings, pathTo(base.turns, parentId));
-      return runAnswer({
+      return runAnswers({
         open: signal => client.chat.stream.mutate(request, { signal }),
-        read: (chunk, nowMs) => reader.readChat(chunk, nowMs),
-        reader,
-        signal,
-        onAnswer,
+        read: (reader, chunk, nowMs) => reader.readChat(chunk, nowMs),
+        readers: createReaders(count),
+        ...controls,
       });
     });
+  };
 
   return {
     conversation,
@@ -115,27 +118,27 @@ export function useChat(settings: Settings) {
 
     /** Takes another candidate at a token of an answer and goes on from there, as a branch. */
     continueFrom: (turn: Turn, index: number, candidate: Candidate) =>
-      answerAfter(conversation, turn.parentId, ({ signal, onAnswer }) => {
+      answerAfter(conversation, turn.parentId, 1, controls => {
         const answer = turn.answer ?? EMPTY_ANSWER;
         const { model } = answer;
-        const reader = new AnswerReader(performance.now());
-        return runAnswer({
+        const readers = createReaders(1);
+        return runAnswers({
           open: async signal => {
             const fork = { answer, index, candidate };
             const beginning = beginningOf(fork, await findCandidateId(client, model, fork, signal));
-            reader.begin(beginning);
+            for (const reader of readers) reader.begin(beginning);
             const prompt = promptOf(beginning);
             const limits = await client.tokenizer.encode.query({ model, prompt: '.' }, { signal });
             const request = {
               ...toCompletionRequest({ ...settings, model }, prompt),
               max_tokens: chatLengthOf(settings, prompt.length, limits.max_model_len),
+              ...ONE_CONTINUATION,
             };
             return client.completions.stream.mutate(request, { signal });
           },
-          read: (chunk, nowMs) => reader.readCompletion(chunk, nowMs),
-          reader,
-          signal,
-          onAnswer,
+          read: (reader, chunk, nowMs) => reader.readCompletion(chunk, nowMs),
+          readers,
+          ...controls,
         });
       }),
   };

@@ -2,10 +2,10 @@
 
 import { useEffect, useRef, useState } from 'react';
 import { useTRPCClient } from '../connection/api-client.ts';
-import { type Answer, AnswerReader, EMPTY_ANSWER } from './answer-reader.ts';
+import { type Answer, EMPTY_ANSWER } from './answer-reader.ts';
 import type { Turn } from './conversation.ts';
 import { toChatRequest } from './requests.ts';
-import { runAnswer } from './run-answer.ts';
+import { createReaders, runAnswers } from './run-answer.ts';
 import type { Settings } from './saved-playground.ts';
 
 export type Side = 'A' | 'B';
@@ -42,13 +42,12 @@ export function useComparison(settings: Readonly<Record<Side, Settings>>) {
       SIDES.map(side => {
         const own = settings[side];
         const request = toChatRequest({ ...own, parameters: { ...own.parameters, seed: common } }, [turn]);
-        const reader = new AnswerReader(performance.now());
-        return runAnswer({
+        return runAnswers({
           open: signal => client.chat.stream.mutate(request, { signal }),
-          read: (chunk, nowMs) => reader.readChat(chunk, nowMs),
-          reader,
+          read: (reader, chunk, nowMs) => reader.readChat(chunk, nowMs),
+          readers: createReaders(1),
           signal: controller.signal,
-          onAnswer: answer => setAnswers(current => current && { ...current, [side]: answer }),
+          onAnswers: ([answer]) => setAnswers(current => current && { ...current, [side]: answer }),
         });
       }),
     );

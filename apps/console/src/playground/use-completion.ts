@@ -1,41 +1,43 @@
-// One completion of a text: its run, and going on from another candidate in the answer or in the prompt.
+// Completions of a text: their run, and going on from another candidate in an answer or in the prompt.
 
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { useTRPCClient } from '../connection/api-client.ts';
-import { type Answer, AnswerReader, type Candidate, EMPTY_ANSWER } from './answer-reader.ts';
+import { type Answer, type AnswerReader, type Candidate, EMPTY_ANSWER } from './answer-reader.ts';
 import { beginningOf, findCandidateId, promptOf } from './continue-from.ts';
+import { choiceCountOf } from './parameters.ts';
 import { readPromptTokens } from './prompt-tokens.ts';
-import { toCompletionRequest } from './requests.ts';
-import { runAnswer } from './run-answer.ts';
+import { ONE_CONTINUATION, toCompletionRequest } from './requests.ts';
+import { createReaders, runAnswers } from './run-answer.ts';
 import type { Settings } from './saved-playground.ts';
 
 export function useCompletion(settings: Settings) {
   const client = useTRPCClient();
   const [prompt, setPrompt] = useState('');
-  const [answer, setAnswer] = useState<Answer | null>(null);
+  const [answers, setAnswers] = useState<readonly Answer[]>([]);
   const [isRunning, setIsRunning] = useState(false);
   const run = useRef<AbortController | null>(null);
   useEffect(() => () => run.current?.abort(), []);
   const promptTokens = useMutation({ mutationFn: () => readPromptTokens(client, settings, prompt) });
 
   const start = async (
+    count: number,
     open: (
-      reader: AnswerReader,
+      readers: readonly AnswerReader[],
       signal: AbortSignal,
     ) => Promise<Awaited<ReturnType<typeof client.completions.stream.mutate>>>,
   ) => {
     const controller = new AbortController();
-    const reader = new AnswerReader(performance.now());
+    const readers = createReaders(count);
     run.current = controller;
     setIsRunning(true);
-    setAnswer(EMPTY_ANSWER);
-    await runAnswer({
-      open: signal => open(reader, signal),
-      read: (chunk, nowMs) => reader.readCompletion(chunk, nowMs),
-      reader,
+    setAnswers(readers.map(() => EMPTY_ANSWER));
+    await runAnswers({
+      open: signal => open(readers, signal),
+      read: (reader, chunk, nowMs) => reader.readCompletion(chunk, nowMs),
+      readers,
       signal: controller.signal,
-      onAnswer: setAnswer,
+      onAnswers: setAnswers,
     });
     setIsRunning(false);
   };
@@ -43,24 +45,27 @@ export function useCompletion(settings: Settings) {
   return {
     prompt,
     setPrompt,
-    answer,
+    answers,
     isRunning,
     stop: () => run.current?.abort(),
     /** Tokens of the prompt as it is now; undefined before they were asked for. */
     shownPrompt: promptTokens.data?.prompt === prompt ? promptTokens.data : undefined,
     promptTokens,
     complete: () =>
-      start((_, signal) =>
+      start(choiceCountOf(settings.parameters, 'completion'), (_, signal) =>
         client.completions.stream.mutate(toCompletionRequest(settings, prompt), { signal }),
       ),
 
-    /** Goes on from another candidate of the answer. */
+    /** Goes on from another candidate of an answer, which takes the place of all. */
     continueAnswer: (from: Answer, index: number, candidate: Candidate) =>
-      start(async (reader, signal) => {
+      start(1, async (readers, signal) => {
         const fork = { answer: from, index, candidate };
         const beginning = beginningOf(fork, await findCandidateId(client, from.model, fork, signal));
-        reader.begin(beginning);
-        const request = toCompletionRequest({ ...settings, model: from.model }, promptOf(beginning));
+        for (const reader of readers) reader.begin(beginning);
+        const request = {
+          ...toCompletionRequest({ ...settings, model: from.model }, promptOf(beginning)),
+          ...ONE_CONTINUATION,
+        };
         return client.completions.stream.mutate(request, { signal });
       }),
 
@@ -70,8 +75,11 @@ export function useCompletion(settings: Settings) {
       const kept = tokens.slice(0, index);
       setPrompt([...kept, candidate].map(({ text }) => text).join(''));
       const ids = [...kept.map(({ id }) => id), candidate.id].filter(id => id != null);
-      return start((_, signal) =>
-        client.completions.stream.mutate(toCompletionRequest(settings, ids), { signal }),
+      return start(1, (_, signal) =>
+        client.completions.stream.mutate(
+          { ...toCompletionRequest(settings, ids), ...ONE_CONTINUATION },
+          { signal },
+        ),
       );
     },
   };

@@ -35,6 +35,8 @@ const INFO: EngineInfo = {
   contextLength: 2048,
   maxSequences: 8,
   onnxRuntimeVersion: 'none',
+  weightBytes: 0,
+  cacheBytes: 0,
   modelType: 'llama',
   precision: 'q8',
   kvType: 'float32',

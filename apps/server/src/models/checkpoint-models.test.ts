@@ -6,7 +6,14 @@ it('does not query the store for names that cannot be stored, which PostgreSQL w
   const never = vi.fn();
   const models = createCheckpointModels({
     store: { findServable, listServable: async () => [] },
-    loaded: { open: never, list: () => [], listKeys: () => [], drop: never, close: never },
+    loaded: {
+      open: never,
+      list: () => [],
+      listLoading: () => [],
+      listKeys: () => [],
+      drop: never,
+      close: never,
+    },
     baseFolder: () => undefined,
     prepare: never,
     findForeignFile: never,

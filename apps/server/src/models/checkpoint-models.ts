@@ -34,7 +34,12 @@ export interface CheckpointModelsOptions {
     signal: AbortSignal,
   ) => string | undefined | Promise<string | undefined>;
   /** Builds the model where needed. Returns the folder of the built model. */
-  readonly prepare: (folders: CheckpointFolders, name: string, signal: AbortSignal) => Promise<string>;
+  readonly prepare: (
+    folders: CheckpointFolders,
+    name: string,
+    signal: AbortSignal,
+    report: (detail: string) => void,
+  ) => Promise<string>;
   /** The first file of a weights folder that is not of the checkpoint's team; undefined when all are. */
   readonly findForeignFile: (weightsPath: string, modelName: string) => Promise<string | undefined>;
   /** A checkpoint shares the settings of the model that it derives from. */
@@ -45,13 +50,18 @@ export interface CheckpointModelsOptions {
 export function createCheckpointModels(options: CheckpointModelsOptions): CheckpointModels {
   const { store, loaded, baseFolder, prepare, findForeignFile, start } = options;
 
-  async function load(checkpoint: ServableCheckpoint, signal: AbortSignal): Promise<Engine> {
+  async function load(
+    checkpoint: ServableCheckpoint,
+    signal: AbortSignal,
+    report: (detail: string) => void,
+  ): Promise<Engine> {
     const name = nameOf(checkpoint);
     await refuseForeignFiles(checkpoint);
-    const modelDir = await prepare(await foldersOf(checkpoint, signal), name, signal);
+    const modelDir = await prepare(await foldersOf(checkpoint, signal), name, signal, report);
     signal.throwIfAborted();
     // Also afterwards: a link may have been put there while the files were read.
     await refuseForeignFiles(checkpoint);
+    report('starting');
     const engine = await start(modelDir, name, checkpoint.baseModel);
     // The checkpoint was deleted meanwhile, or the server stops.
     if (signal.aborted) await engine.close();
@@ -89,7 +99,15 @@ export function createCheckpointModels(options: CheckpointModelsOptions): Checkp
       ownedBy: OWNER,
       root: id === servedId ? checkpoint.baseModel : servedId,
       open: signal =>
-        loaded.open({ key: keyOf(checkpoint), name: servedId, load: stop => load(checkpoint, stop) }, signal),
+        loaded.open(
+          {
+            key: keyOf(checkpoint),
+            name: servedId,
+            load: (stop, report) => load(checkpoint, stop, report),
+          },
+          signal,
+        ),
+      unload: () => loaded.drop([keyOf(checkpoint)]),
     };
   }
 

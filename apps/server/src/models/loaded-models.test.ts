@@ -58,6 +58,17 @@ describe('loading', () => {
     expect((await test.open('a')).engine).toBe(test.loads[0]!.engine);
   });
 
+  it('tells how far it is, until it has ended', async ({ test }) => {
+    const lease = test.open('a');
+    expect(test.models.listLoading()).toEqual([{ name: 'a', detail: 'waiting' }]);
+    await settle();
+    test.loads[0]!.report('building, 40%');
+    expect(test.models.listLoading()).toEqual([{ name: 'a', detail: 'building, 40%' }]);
+    test.loads[0]!.succeed();
+    await lease;
+    expect(test.models.listLoading()).toEqual([]);
+  });
+
   it('is waited for up to the limit', async () => {
     const impatient = createLoadedModelsByHand({ waitMs: 5 });
     await expect(impatient.open('a')).rejects.toMatchObject({

@@ -27,7 +27,8 @@ export interface ModelToLoad {
   readonly key: string;
   /** For messages and metrics. */
   readonly name: string;
-  load(signal: AbortSignal): Promise<Engine>;
+  /** `report` takes how far it is, for people. */
+  load(signal: AbortSignal, report: (detail: string) => void): Promise<Engine>;
 }
 
 export interface LoadedModels {
@@ -35,6 +36,8 @@ export interface LoadedModels {
   open(model: ModelToLoad, signal: AbortSignal): Promise<EngineLease>;
   /** Engines that are ready. */
   list(): readonly { readonly name: string; readonly engine: Engine }[];
+  /** Engines that are being loaded, and how far each is. */
+  listLoading(): readonly { readonly name: string; readonly detail: string }[];
   /** All keys of the pool, including those that wait after a failure. */
   listKeys(): readonly { readonly key: string; readonly name: string }[];
   /** Removes these keys: an engine is closed after its open requests have ended, loading stops. */
@@ -161,6 +164,10 @@ export function createLoadedModels(options: LoadedModelsOptions): LoadedModels {
     list: () =>
       [...entries.values()].flatMap(({ name, shared: { engine } }) =>
         engine === undefined ? [] : [{ name, engine }],
+      ),
+    listLoading: () =>
+      [...entries.values()].flatMap(({ name, shared: { loadDetail } }) =>
+        loadDetail === undefined ? [] : [{ name, detail: loadDetail }],
       ),
     listKeys: () => [...[...entries.values()].map(({ key, name }) => ({ key, name })), ...failures.list()],
     drop(keys) {

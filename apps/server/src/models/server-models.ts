@@ -17,6 +17,7 @@ import { toHubOptions } from './hub-options.ts';
 import { createLoadedModels, type LoadedModels } from './loaded-models.ts';
 import { type CatalogEvent, createModelCatalog, type ServerModelCatalog } from './model-catalog.ts';
 import { createModelSources } from './model-sources.ts';
+import { describeProgress } from './prepare-events.ts';
 import { prepareOnce } from './prepare-once.ts';
 import { readChatTemplate } from './read-chat-template.ts';
 import { createServerDevice, type ServerDevice } from './server-device.ts';
@@ -46,8 +47,8 @@ export interface ServerModels {
   readonly device: ServerDevice;
   readonly catalog: ServerModelCatalog;
   readonly checkpointModels: CheckpointModels;
-  /** Engines of checkpoints, for metrics. */
-  readonly loadedCheckpoints: Pick<LoadedModels, 'list'>;
+  /** Checkpoints in memory, for metrics and live views. */
+  readonly loadedCheckpoints: Pick<LoadedModels, 'list' | 'listLoading'>;
   /** Folders of the models that are loaded or being loaded. */
   loadedFolders(): readonly string[];
   /** Stops downloads, builds and engines. */
@@ -156,16 +157,19 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
       const events = { onProgress: () => undefined, onNotice: () => undefined };
       return sources.resolve(model.source, events, signal);
     },
-    prepare: async (folders, modelId, signal) =>
+    prepare: async (folders, modelId, signal, report) =>
       prepareOnce(
         {
           ...folders,
           ...(await toBuildOptions(config, (await device.choose()).device)),
           onPrecision: choice => onEvent({ kind: 'precision', modelId, choice }),
-          onProgress: progress => onEvent({ kind: 'preparing', modelId, progress }),
+          onProgress: progress => {
+            report(describeProgress(progress));
+            onEvent({ kind: 'preparing', modelId, progress });
+          },
           signal,
         },
-        () => undefined,
+        report,
       ),
     async findForeignFile(weightsPath, modelName) {
       const { entity } = parseModelReference(modelName, '') ?? { entity: '' };

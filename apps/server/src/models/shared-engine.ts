@@ -17,7 +17,8 @@ export type EngineEnd =
   | { readonly kind: 'load-stopped' };
 
 export interface SharedEngineOptions {
-  readonly load: (signal: AbortSignal) => Promise<Engine>;
+  /** `report` takes how far it is, for people. */
+  readonly load: (signal: AbortSignal, report: (detail: string) => void) => Promise<Engine>;
   /** Idle time after which the engine is closed. */
   readonly idleMs: number;
   readonly onLoaded: () => void;
@@ -40,12 +41,17 @@ export class SharedEngine {
   /** Closes when the last lease is released. */
   #isRetired = false;
   #idleTimer: NodeJS.Timeout | undefined;
+  #loadDetail = 'waiting';
 
   /** Starts loading in a microtask, after the constructor has returned. */
   constructor(options: SharedEngineOptions) {
     this.#options = options;
     const stop = new AbortController();
-    const loaded = Promise.resolve().then(() => options.load(stop.signal));
+    const loaded = Promise.resolve().then(() =>
+      options.load(stop.signal, detail => {
+        this.#loadDetail = detail;
+      }),
+    );
     this.#state = { kind: 'loading', loaded, stop };
     loaded.then(
       engine => {
@@ -60,6 +66,11 @@ export class SharedEngine {
   /** The engine while it is ready. */
   get engine(): Engine | undefined {
     return this.#state.kind === 'ready' ? this.#state.engine : undefined;
+  }
+
+  /** How far loading is; undefined once it has ended. */
+  get loadDetail(): string | undefined {
+    return this.#state.kind === 'loading' ? this.#loadDetail : undefined;
   }
 
   get isUnused(): boolean {

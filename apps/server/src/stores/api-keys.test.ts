@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { DATABASE_HOOK_TIMEOUT_MS, describeOnEveryDatabase } from '../../test/databases.ts';
 import type { Database } from '../db/database.ts';
 import { type ApiKeyStore, createApiKeyStore } from './api-keys.ts';
+import { addKey } from './key-registry.ts';
 
 describeOnEveryDatabase('the key store', ({ open: openTestDatabase }) => {
   let database: Database;
@@ -29,6 +30,25 @@ describeOnEveryDatabase('the key store', ({ open: openTestDatabase }) => {
     const later = await open();
     expect(await later.createFirstKey()).toBeNull();
     expect(await later.verifyBearer(key!)).toEqual({ keyId: expect.any(String) });
+  });
+
+  it('lists keys without their secrets, that of the configuration too', async () => {
+    const store = await open('configured');
+    const limits = { requestsPerMinute: 5, concurrency: 0 };
+    const { id, key } = await addKey(database, { name: 'trainer', team: 'acme', limits }, 1_000);
+    const listed = (await open('configured')).list();
+    expect(store.list()).toHaveLength(1);
+    expect(listed).toEqual([
+      { id: 'configuration', name: 'ORTLER_API_KEY', team: null, createdAt: null, limits: {} },
+      {
+        id,
+        name: 'trainer',
+        team: 'acme',
+        createdAt: '1970-01-01T00:00:01.000Z',
+        limits: { requestsPerMinute: 5, concurrency: null },
+      },
+    ]);
+    expect(JSON.stringify(listed)).not.toContain(key);
   });
 
   it('refuses every other key', async () => {

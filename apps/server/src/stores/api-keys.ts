@@ -2,12 +2,12 @@
 // request with a known key never waits for the database. key-registry.ts creates and removes keys.
 
 import { timingSafeEqual } from 'node:crypto';
-import type { CredentialVerifier, Principal, RateLimits } from '@ortler/api';
+import type { CredentialVerifier, KeyDirectory, KeyFacts, Principal, RateLimits } from '@ortler/api';
 import type { Database } from '../db/database.ts';
 import type { ApiKeysTable } from '../db/tables/api-keys.ts';
 import { hashKey, makeKey } from './key-registry.ts';
 
-export interface ApiKeyStore extends CredentialVerifier {
+export interface ApiKeyStore extends CredentialVerifier, KeyDirectory {
   /**
    * Creates the first key when the store has none. Returns it, or null when keys exist.
    * The key is shown once: only its hash is kept.
@@ -31,6 +31,7 @@ const REFRESH_INTERVAL_MS = 500;
 interface KnownKey {
   readonly hash: Buffer;
   readonly principal: Principal;
+  readonly facts: KeyFacts;
 }
 
 /**
@@ -48,10 +49,13 @@ export async function createApiKeyStore(
   const read = async () => {
     readAtMs = now();
     // Not through the writer: it may be busy with a long transaction.
-    const rows = await reader.selectFrom('api_keys').selectAll().execute();
-    known = rows.map(row => ({ hash: Buffer.from(row.hash, 'hex'), principal: toPrincipal(row) }));
-    if (bootstrapKey !== undefined)
-      known = [...known, { hash: hashKey(bootstrapKey), principal: { keyId: 'configuration' } }];
+    const rows = await reader
+      .selectFrom('api_keys')
+      .selectAll()
+      .orderBy('created_at')
+      .orderBy('id')
+      .execute();
+    known = [...(bootstrapKey === undefined ? [] : [toBootstrapKey(bootstrapKey)]), ...rows.map(toKnownKey)];
   };
   /** Keys are made and removed, never changed: their number and the newest tell. */
   const readVersion = async () => {
@@ -122,20 +126,36 @@ export async function createApiKeyStore(
       return isFirst ? key : null;
     },
 
+    list: () => known.map(({ facts }) => facts),
+
     close: () => clearInterval(refresh),
   };
 }
 
-function toPrincipal(row: ApiKeysTable): Principal {
+function toKnownKey(row: ApiKeysTable): KnownKey {
+  const { id, name, team, created_at: createdAt } = row;
   const limits = {
     ...toLimit('requestsPerMinute', row.requests_per_minute),
     ...toLimit('tokensPerMinute', row.tokens_per_minute),
     ...toLimit('concurrency', row.concurrency),
   };
   return {
-    keyId: row.id,
-    ...(row.team !== null && { team: row.team }),
-    ...(Object.keys(limits).length > 0 && { limits }),
+    hash: Buffer.from(row.hash, 'hex'),
+    principal: {
+      keyId: id,
+      ...(team !== null && { team }),
+      ...(Object.keys(limits).length > 0 && { limits }),
+    },
+    facts: { id, name, team, createdAt, limits },
+  };
+}
+
+function toBootstrapKey(key: string): KnownKey {
+  const keyId = 'configuration';
+  return {
+    hash: hashKey(key),
+    principal: { keyId },
+    facts: { id: keyId, name: 'ORTLER_API_KEY', team: null, createdAt: null, limits: {} },
   };
 }
 

@@ -13,8 +13,11 @@ import { VERSION } from './version.ts';
 export interface ServerStatisticsOptions {
   readonly config: Config;
   readonly catalog: ModelCatalog;
-  /** Checkpoints that are loaded. */
-  readonly checkpoints: { list(): readonly NamedEngine[] };
+  /** Checkpoints in memory. */
+  readonly checkpoints: {
+    list(): readonly NamedEngine[];
+    listLoading(): readonly { readonly name: string; readonly detail: string }[];
+  };
   readonly metrics: Pick<Metrics, 'readSeries'>;
   /** Unit: milliseconds since 1970. */
   readonly now: () => number;
@@ -60,6 +63,14 @@ export function createServerStatistics(options: ServerStatisticsOptions): Server
         ...checkpoints
           .list()
           .map(({ name, engine }) => ({ ...engineFacts(name, engine), kind: 'checkpoint' as const })),
+        ...checkpoints.listLoading().map(({ name, detail }) => ({
+          id: name,
+          kind: 'checkpoint' as const,
+          state: 'loading' as const,
+          detail,
+          engine: null,
+          upstream: null,
+        })),
       ],
     }),
 
@@ -105,6 +116,8 @@ function engineFacts(id: string, { info, health }: Engine): Omit<ModelFacts, 'ki
       device: info.device,
       contextLength: info.contextLength,
       maxSequences: info.maxSequences,
+      weightBytes: info.weightBytes,
+      cacheBytes: info.cacheBytes,
       restartCount: health.restartCount,
     },
     upstream: null,

@@ -7,7 +7,7 @@ import type { AnnotationServices } from './annotation-services.ts';
 import type { FeedbackStore } from './feedback-services.ts';
 import type { RateLimiting, RateLimits } from './rate-limiting.ts';
 import type { ResponseStore } from './response-services.ts';
-import type { ServerStatistics } from './statistics-services.ts';
+import type { KeyDirectory, ServerStatistics } from './statistics-services.ts';
 import type { TrainingServices } from './training-services.ts';
 import type { UsageStore } from './usage-services.ts';
 
@@ -60,6 +60,11 @@ export interface CheckpointModel extends ModelIdentity {
   open(signal: AbortSignal): Promise<EngineLease>;
   /** Other servers answer for it, as for its base model; there is no engine. */
   readonly upstream?: UpstreamModel | undefined;
+  /**
+   * Closes the engine once no request uses it, or stops its loading; another request loads it again. Absent for a model that
+   * answers with a configured one.
+   */
+  readonly unload?: () => void;
 }
 
 /** All models that a request may name. */
@@ -143,6 +148,7 @@ export interface Services {
   readonly annotations: AnnotationServices;
   readonly training: TrainingServices;
   readonly statistics: ServerStatistics;
+  readonly keys: KeyDirectory;
   /** Unit: milliseconds since 1970. */
   readonly now: () => number;
 }

@@ -1,4 +1,6 @@
-// Port of the server's own statistics: facts that stay, and samples of its load for live views.
+// Ports of what the server tells of itself: facts that stay, samples of its load for live views, and its API keys.
+
+import type { RateLimits } from './rate-limiting.ts';
 
 /** Seconds, in the buckets of Prometheus: `counts[i]` values were at most `bounds[i]`. Since the start. */
 export interface Durations {
@@ -71,6 +73,10 @@ export interface ModelFacts {
     readonly device: string;
     readonly contextLength: number;
     readonly maxSequences: number;
+    /** Graph and weights. Files that are mapped are in memory only as far as they were read. */
+    readonly weightBytes: number;
+    /** KV caches, as reserved. */
+    readonly cacheBytes: number;
     readonly restartCount: number;
   } | null;
   /** Null unless other servers answer. */
@@ -99,4 +105,22 @@ export interface ServerStatistics {
   facts(): ServerFacts;
   /** A sample now and one each second, until the signal fires or the server stops. */
   samples(signal: AbortSignal): AsyncIterable<LoadSample>;
+}
+
+/** An API key without its secret. */
+export interface KeyFacts {
+  readonly id: string;
+  /** Purpose of the key, for people. */
+  readonly name: string;
+  /** Null: it has access to the data of all teams. */
+  readonly team: string | null;
+  /** ISO 8601, UTC; null for the key of the configuration. */
+  readonly createdAt: string | null;
+  /** Rate limits other than those of the configuration; null: none. */
+  readonly limits: Partial<RateLimits>;
+}
+
+export interface KeyDirectory {
+  /** Keys that are valid now, oldest first. */
+  list(): readonly KeyFacts[];
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createAppRouter } from '../app-router.ts';
-import type { LoadSample, ModelFacts, ModelLoad } from '../ports/statistics-services.ts';
+import type { KeyFacts, LoadSample, ModelFacts, ModelLoad } from '../ports/statistics-services.ts';
 import { createFakeServices, TEST_API_KEY } from '../testing/index.ts';
 
 const durations = { bounds: [], counts: [], count: 0, sum: 0 };
@@ -32,12 +32,21 @@ const factsOf = (id: string): ModelFacts => ({
   engine: null,
 });
 
+const keyOf = (id: string, team: string | null): KeyFacts => ({
+  id,
+  name: id,
+  team,
+  createdAt: null,
+  limits: {},
+});
+
 function createCaller(token: string, ...samples: LoadSample[]) {
   const services = createFakeServices();
   const [model] = services.models.list();
   const own = model!.id;
   const router = createAppRouter({
     ...services,
+    keys: { list: () => [keyOf('1', null), keyOf('2', 'a'), keyOf('3', 'b')] },
     statistics: {
       facts: () => ({
         version: '1',
@@ -80,8 +89,16 @@ describe('server statistics', () => {
       expect(models.map(({ id }) => id)).toEqual(['checkpoints']);
   });
 
+  it("tell the keys of the caller's team, and all keys to one without a team", async () => {
+    const { caller } = createCaller(`${TEST_API_KEY} of a`);
+    expect(await caller.server.keys()).toEqual({ ownId: 'key of a', keys: [keyOf('2', 'a')] });
+    const { caller: operator } = createCaller(TEST_API_KEY);
+    expect((await operator.server.keys()).keys).toHaveLength(3);
+  });
+
   it('need a key', async () => {
     const { caller } = createCaller('wrong');
+    await expect(caller.server.keys()).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
     await expect(caller.server.facts()).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
     await expect(caller.server.load()).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
   });

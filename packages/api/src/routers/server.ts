@@ -6,7 +6,7 @@ import type { Principal, Services } from '../ports/services.ts';
 import type { LoadSample } from '../ports/statistics-services.ts';
 import { createBearerProcedure, router } from '../trpc/trpc.ts';
 
-/** Router of `facts` and `load`. It has no REST routes: Prometheus reads /metrics. */
+/** Router of `facts`, `keys` and `load`. It has no REST routes: Prometheus reads /metrics. */
 export function createServerRouter(services: Services) {
   const procedure = createBearerProcedure(services).meta({ auth: 'bearer', errors: 'openai' });
   return router({
@@ -15,6 +15,14 @@ export function createServerRouter(services: Services) {
       const { isVisible } = await visibleModels(services, ctx.principal);
       return { ...facts, team: ctx.principal.team ?? null, models: facts.models.filter(isVisible) };
     }),
+
+    /** A key sees those of its team, one without a team sees all. */
+    keys: procedure.query(({ ctx: { principal } }) => ({
+      ownId: principal.keyId,
+      keys: services.keys
+        .list()
+        .filter(({ team }) => principal.team === undefined || team === principal.team),
+    })),
 
     load: procedure.subscription(async function* ({ ctx }) {
       const { principal, signal } = ctx;

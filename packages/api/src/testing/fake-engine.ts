@@ -58,6 +58,8 @@ export function createFakeEngine(script: FakeEngineScript = {}): FakeEngine {
     contextLength: 256,
     maxSequences: 4,
     onnxRuntimeVersion: '0.0.0',
+    weightBytes: 0,
+    cacheBytes: 0,
     modelType: 'llama',
     precision: 'f32',
     kvType: 'float32',

@@ -79,6 +79,7 @@ export function createFakeServices(
         yield { atMs: NOW_MS, residentBytes: 0, models: [], routes: [] };
       },
     },
+    keys: { list: () => [] },
     limits: new RateLimiter({ perKey: NO_LIMITS, perTeam: NO_LIMITS, now: () => NOW_MS }),
     usage: {
       record: async usage => void usages.push(usage),

@@ -34,12 +34,14 @@ export interface EngineCoreSettings {
   readonly backendNote?: string | undefined;
   /** Why a model on a device is not sampled there; shown in the facts. */
   readonly samplingNote?: string | undefined;
+  /** See `CoreFacts.weightBytes`. Default: 0. */
+  readonly weightBytes?: number;
   /** See `CoreFacts.deviceNote`. */
   readonly deviceNote?: string | undefined;
 }
 
 /** Settings that are only shown in the facts. */
-type Notes = Pick<EngineCoreSettings, 'backendNote' | 'samplingNote' | 'deviceNote'>;
+type Notes = Pick<EngineCoreSettings, 'backendNote' | 'samplingNote' | 'deviceNote' | 'weightBytes'>;
 
 /** Settings with every default filled in. */
 export type SettledCoreSettings = {
@@ -73,9 +75,10 @@ export function settleCoreSettings(settings: EngineCoreSettings, facts: RunnerFa
 export function toCoreFacts(
   runnerFacts: RunnerFacts,
   maxSequences: number,
-  { backendNote, samplingNote, deviceNote }: Notes,
+  { backendNote, samplingNote, deviceNote, weightBytes = 0 }: Notes,
 ): CoreFacts {
-  const { kind, backend, device, vocabSize, contextLength, onnxRuntimeVersion, kernels } = runnerFacts;
+  const { kind, backend, device, vocabSize, contextLength, onnxRuntimeVersion, cacheBytes, kernels } =
+    runnerFacts;
   return {
     backend,
     runner: kind,
@@ -84,6 +87,8 @@ export function toCoreFacts(
     contextLength,
     maxSequences,
     onnxRuntimeVersion,
+    weightBytes,
+    cacheBytes,
     ...(kernels === undefined ? {} : { kernels }),
     ...(backendNote === undefined ? {} : { backendNote }),
     ...(samplingNote === undefined ? {} : { samplingNote }),

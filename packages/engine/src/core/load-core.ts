@@ -1,6 +1,7 @@
 // Builds the token side of one model: manifest, settled options, ONNX Runtime binding, step runner, step loop. The links call it
 // and nothing else of this folder.
 
+import { join } from 'node:path';
 import { type SelectedBackend, selectBackend } from '@ortler/onnxruntime';
 import type { ModelManifest } from '../graph-contract.ts';
 import type { WarmUpProgress } from '../protocol/messages.ts';
@@ -10,6 +11,7 @@ import { createStepRunner } from './create-step-runner.ts';
 import { EngineCore } from './engine-core.ts';
 import { readManifest } from './manifest/read-manifest.ts';
 import { fromOrtError } from './runners/runner-errors.ts';
+import { readWeightBytes } from './runners/weight-bytes.ts';
 import { DEVICE_DRAFTS } from './speculative-decoding/device-draft-policy.ts';
 import { CPU_DRAFTS } from './speculative-decoding/draft-policy.ts';
 import type { Drafter } from './speculative-decoding/drafter.ts';
@@ -72,6 +74,7 @@ async function load(
     fatalFailureLimit: own.device === 'cpu' ? undefined : DEVICE_FAILURE_LIMIT,
     samplingNote,
     deviceNote,
+    weightBytes: await readWeightBytes(join(options.modelDir, manifest.graphFile)),
   });
 }
 

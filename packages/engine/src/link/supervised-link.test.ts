@@ -13,6 +13,8 @@ const FACTS: CoreFacts = {
   contextLength: 256,
   maxSequences: 4,
   onnxRuntimeVersion: 'none',
+  weightBytes: 0,
+  cacheBytes: 0,
 };
 const POLICY = { firstDelayMs: 100, longestDelayMs: 400, healthyMs: 10_000 };
 

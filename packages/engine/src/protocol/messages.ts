@@ -122,6 +122,10 @@ export interface CoreFacts {
   readonly contextLength: number;
   readonly maxSequences: number;
   readonly onnxRuntimeVersion: string;
+  /** Graph and weights. Files that are mapped are in memory only as far as they were read. Unit: bytes. */
+  readonly weightBytes: number;
+  /** KV caches, as reserved; memory that no token was written to may not be in use. Unit: bytes. */
+  readonly cacheBytes: number;
   /** Instruction set of the CPU kernels that the graph uses: `avx512`, `avxvnni`, `avx2` or `neon`. Absent: it uses none. */
   readonly kernels?: string;
   /** Reason why `auto` did not take the native binding. Absent when it did, or when the caller named a binding. */

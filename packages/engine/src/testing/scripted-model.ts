@@ -49,6 +49,7 @@ export abstract class ScriptedRunner {
       backend: 'node',
       device: 'cpu',
       onnxRuntimeVersion: 'none',
+      cacheBytes: 0,
     };
   }
 

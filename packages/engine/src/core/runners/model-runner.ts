@@ -29,6 +29,8 @@ export interface RunnerFacts {
   readonly backend: 'native' | 'node';
   readonly device: string;
   readonly onnxRuntimeVersion: string;
+  /** KV caches, as reserved; memory that no token was written to may not be in use. Unit: bytes. */
+  readonly cacheBytes: number;
   /** Instruction set of the kernels that the graph uses: `avx512`, `avxvnni`, `avx2`, `neon`. Absent: it uses none of them. */
   readonly kernels?: string;
 }

@@ -3,14 +3,15 @@
 // sequences share calls and blocks.
 
 import { resolve } from 'node:path';
-import type {
-  OrtBackend,
-  OrtBinding,
-  OrtDevice,
-  OrtSession,
-  OrtSessionOptions,
-  OrtTensor,
-  OrtValue,
+import {
+  byteLengthOf,
+  type OrtBackend,
+  type OrtBinding,
+  type OrtDevice,
+  type OrtSession,
+  type OrtSessionOptions,
+  type OrtTensor,
+  type OrtValue,
 } from '@ortler/onnxruntime';
 import { assertInvariant, EngineError } from '../../../errors.ts';
 import { type ModelManifest, pastName, presentName, SLOTS_OUTPUT } from '../../../graph-contract.ts';
@@ -136,6 +137,7 @@ class DeviceSlotsRunner implements SlotModelRunner {
       device,
       backend: backend.name,
       onnxRuntimeVersion: backend.version,
+      cacheBytes: slots.flat().reduce((sum, { value }) => sum + byteLengthOf(value), 0),
     };
   }
 

@@ -5,13 +5,14 @@
 // made once and updated in place for as long as the model is loaded. The last block is spare: padding is written there.
 
 import { GraphWriter } from '@ortler/onnx';
-import type {
-  ElementType,
-  OrtBackend,
-  OrtBinding,
-  OrtSession,
-  OrtSessionOptions,
-  OrtValue,
+import {
+  byteLengthOf,
+  type ElementType,
+  type OrtBackend,
+  type OrtBinding,
+  type OrtSession,
+  type OrtSessionOptions,
+  type OrtValue,
 } from '@ortler/onnxruntime';
 import { EngineError } from '../../../errors.ts';
 import { KV_PARTS, pastName, presentName } from '../../../graph-contract.ts';
@@ -90,6 +91,11 @@ export class BlockStore {
       ]),
       outputs,
     );
+  }
+
+  /** All blocks. Unit: bytes. */
+  get byteLength(): number {
+    return [...this.inputs.values()].reduce((sum, value) => sum + byteLengthOf(value), 0);
   }
 
   /** Asks for a copy, which `copyWaiting` makes. */

@@ -2,14 +2,14 @@
 // of prompts and decodes side by side, unless they are too many for one. Inputs are a few small arrays; the cache never moves,
 // and logits stay on the device until they are read.
 
-import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { OrtBackend, OrtSession, OrtSessionOptions } from '@ortler/onnxruntime';
 import { assertInvariant } from '../../../errors.ts';
-import { MIN_BLOCK_LENGTH, type ModelManifest, weightsFileName } from '../../../graph-contract.ts';
+import { MIN_BLOCK_LENGTH, type ModelManifest } from '../../../graph-contract.ts';
 import { countLogits } from '../logits-memory.ts';
 import type { BlockModelRunner, RunnerFacts, RunnerRow } from '../model-runner.ts';
 import { unfitModel } from '../runner-errors.ts';
+import { readWeightBytes } from '../weight-bytes.ts';
 import { countBlocks } from './block-memory.ts';
 import { BlockStore } from './block-store.ts';
 import { type DeviceLogits, type LogitsPart, LogitsStore, logitsMemoryBytes } from './device-logits.ts';
@@ -126,6 +126,7 @@ async function createParts(
     slotCount: maxSequences,
     backend: backend.name,
     onnxRuntimeVersion: backend.version,
+    cacheBytes: store.byteLength,
   };
   const limits = { ...needs, maxTensorBytes: deviceFacts.maxTensorBytes };
   const memory = { session, store, logits, blockCount };
@@ -200,17 +201,4 @@ class DevicePagedRunner implements PagedRunner {
     await call.binding.run();
     return { value: call.logits, rowCount };
   }
-}
-
-/** Weights are in the graph or in the file beside it. Unit: bytes. */
-async function readWeightBytes(graphFile: string): Promise<number> {
-  const sizes = await Promise.all(
-    [graphFile, weightsFileName(graphFile)].map(file =>
-      stat(file).then(
-        ({ size }) => size,
-        () => 0,
-      ),
-    ),
-  );
-  return sizes.reduce((sum, size) => sum + size, 0);
 }

@@ -113,6 +113,11 @@ export class KvStore {
     return ringLength ?? this.#shape.capacity;
   }
 
+  /** All slots. Unit: bytes. */
+  get byteLength(): number {
+    return this.#pools.reduce((sum, { data }) => sum + data.byteLength, 0);
+  }
+
   /** Slots `[firstSlot, firstSlot + count)` as tensors of shape `[count, kvHeadCount, capacity, rowLength]`. */
   view(firstSlot: number, count: number): KvView {
     const key = `${firstSlot}+${count}`;

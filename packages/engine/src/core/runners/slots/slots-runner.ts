@@ -155,6 +155,7 @@ class SlotsRunner implements SlotModelRunner {
       backend: backend.name,
       device: 'cpu',
       onnxRuntimeVersion: backend.version,
+      cacheBytes: this.#store.byteLength,
       ...(variant === 'kernels' && 'isa' in backend.kernels ? { kernels: backend.kernels.isa } : {}),
     };
   }
