@@ -168,27 +168,6 @@ describe.skipIf(hasNoBrowser)('the data pages', () => {
     await page.close();
   });
 
-  it('models: a checkpoint is loaded, tells its memory, and is unloaded', async () => {
-    const { id } = await post('/v1/preview/models', {
-      base_model: 'ortler-demo',
-      entity: 'acme',
-      name: 'poet',
-    });
-    cpSync(join(REPOSITORY, 'models/demo'), join(server.folder, 'data/checkpoints/poet'), {
-      recursive: true,
-    });
-    const weights = { path: 'poet', kind: 'full' };
-    await post(`/v1/preview/models/${id}/checkpoints`, { step: 3, metrics: {}, weights });
-    const { page, troubles } = await open('/models');
-    await page.getByRole('button', { name: 'Load acme/default/poet:step3' }).click();
-    await page.getByRole('button', { name: 'Unload acme/default/poet:step3' }).waitFor();
-    expect(await page.getByText(/MB of weights, up to .* of KV cache/).count()).toBe(2);
-    await page.getByRole('button', { name: 'Unload acme/default/poet:step3' }).click();
-    await page.getByRole('button', { name: 'Load acme/default/poet:step3' }).waitFor();
-    expect(troubles).toEqual([]);
-    await page.close();
-  });
-
   it('server: the load is live, and requests and tokens are counted', async () => {
     const { page, troubles } = await open('/server');
     await page.getByText('live', { exact: true }).waitFor();
@@ -229,6 +208,27 @@ describe.skipIf(hasNoBrowser)('the data pages', () => {
       await page.close();
     },
   );
+
+  it('models: a checkpoint is loaded, tells its memory, and is unloaded', async () => {
+    const { id } = await post('/v1/preview/models', {
+      base_model: 'ortler-demo',
+      entity: 'acme',
+      name: 'poet',
+    });
+    cpSync(join(REPOSITORY, 'models/demo'), join(server.folder, 'data/checkpoints/poet'), {
+      recursive: true,
+    });
+    const weights = { path: 'poet', kind: 'full' };
+    await post(`/v1/preview/models/${id}/checkpoints`, { step: 3, metrics: {}, weights });
+    const { page, troubles } = await open('/models');
+    await page.getByRole('button', { name: 'Load acme/default/poet:step3' }).click();
+    await page.getByRole('button', { name: 'Unload acme/default/poet:step3' }).waitFor();
+    expect(await page.getByText(/MB of weights, up to .* of KV cache/).count()).toBe(2);
+    await page.getByRole('button', { name: 'Unload acme/default/poet:step3' }).click();
+    await page.getByRole('button', { name: 'Load acme/default/poet:step3' }).waitFor();
+    expect(troubles).toEqual([]);
+    await page.close();
+  });
 
   it('a key of a team sees the data of its team alone, and one that was revoked nothing', async () => {
     const folder = join(server.folder, 'data');
