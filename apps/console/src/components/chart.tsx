@@ -35,6 +35,12 @@ const PALETTE = {
   dark: ['#7db0e6', '#f0a35c', '#4fc9ae', '#cf9be0'],
 };
 
+/** Also before the first two samples, where there is no range yet. Unit: seconds since 1970. */
+function atLeastOneMinute(_: unknown, low: number | null, high: number | null): [number, number] {
+  const end = high ?? Date.now() / 1000;
+  return [Math.min(low ?? end, end - 60), end];
+}
+
 export function Chart({
   label,
   xs,
@@ -76,7 +82,7 @@ export function Chart({
         width: element.clientWidth || 300,
         height,
         scales: {
-          x: { time: axis === 'time' },
+          x: { time: axis === 'time', ...(axis === 'time' && { range: atLeastOneMinute }) },
           // From 0, so that heights compare.
           y: {
             range: (_, low, high) => [Math.min(0, low ?? 0), yMax ?? ((high ?? 0) > 0 ? high * 1.08 : 1)],

@@ -14,7 +14,10 @@ export function ModelsPage() {
   const facts = useQuery(trpc.server.facts.queryOptions(undefined, { refetchInterval: REFRESH_MS }));
   const listed = useQuery(trpc.models.list.queryOptions());
   const models = facts.data?.models ?? [];
-  const others = (listed.data?.data ?? []).filter(({ id }) => !models.some(model => model.id === id));
+  // A name without a step is that of the newest checkpoint, or of the base model.
+  const others = (listed.data?.data ?? []).filter(
+    ({ id }) => id.includes(':step') && !models.some(model => model.id === id),
+  );
   return (
     <Page title="Models" className="flex flex-col gap-3 p-4">
       {facts.isError && <FailureNotice error={facts.error} />}
@@ -32,7 +35,7 @@ export function ModelsPage() {
             ))}
           </ul>
           <p className="border-t px-3 py-1.5 text-xs text-muted">
-            A request loads its checkpoint. The server unloads those that are idle, or the least recently used
+            A request loads its checkpoint. The server unloads those that are idle, and the least recently used
             when another needs the place.
           </p>
         </Panel>

@@ -169,7 +169,7 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
           },
           signal,
         },
-        report,
+        () => report('another server is building it'),
       ),
     async findForeignFile(weightsPath, modelName) {
       const { entity } = parseModelReference(modelName, '') ?? { entity: '' };
