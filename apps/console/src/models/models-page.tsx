@@ -35,8 +35,8 @@ export function ModelsPage() {
             ))}
           </ul>
           <p className="border-t px-3 py-1.5 text-xs text-muted">
-            A request loads its checkpoint. The server unloads those that are idle, and the least recently used
-            when another needs the place.
+            A request loads its checkpoint. The server unloads those that are idle, and the least recently
+            used when another needs the place.
           </p>
         </Panel>
       )}
