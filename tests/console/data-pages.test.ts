@@ -69,7 +69,8 @@ describe.skipIf(hasNoBrowser)('the data pages', () => {
         reward: step / 2,
         metrics: { seconds: step },
       };
-      const trajectory_groups = [{ trajectories: [trajectory] }];
+      const worse = { ...trajectory, reward: step / 4 };
+      const trajectory_groups = [{ trajectories: [trajectory, worse] }];
       await post(`/v1/preview/models/${model.id}/log`, { split: 'train', step, trajectory_groups });
       if (step === 1)
         copyRow(server, 'trajectories', TRAJECTORY_COUNT - 2, {
@@ -155,6 +156,7 @@ describe.skipIf(hasNoBrowser)('the data pages', () => {
   it('training: curves, and one of 10,000 trajectories as a conversation whose text stays text', async () => {
     const { page, troubles } = await open('/training');
     await page.getByRole('img', { name: /^Mean of reward by step/ }).waitFor();
+    await page.getByText('train + σ').first().waitFor();
     const rows = page.getByRole('grid', { name: 'Trajectories' }).getByRole('row');
     await rows.nth(3).waitFor();
     expect(await frameMs(page, 'Trajectories')).toBeLessThan(100);

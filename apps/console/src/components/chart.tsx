@@ -10,7 +10,9 @@ export interface ChartLine {
   readonly values: readonly (number | null)[];
   /** Of the palette; also the dash of a line that repeats a colour. */
   readonly colour?: number;
-  /** Drawn as a band up to this other line: its index. */
+  /** An edge of a band: drawn thin. */
+  readonly isEdge?: boolean;
+  /** The area from this line down to another one is filled: its index. */
   readonly bandTo?: number;
 }
 
@@ -60,7 +62,7 @@ export function Chart({
     theme,
     axis,
     height,
-    lines.map(line => [line.label, line.colour, line.bandTo]),
+    lines.map(line => [line.label, line.colour, line.isEdge, line.bandTo]),
   ]);
 
   useEffect(() => {
@@ -96,8 +98,8 @@ export function Chart({
           ...lines.map((line, index) => ({
             label: line.label,
             stroke: colourOf(line, index),
-            width: line.bandTo === undefined ? 1.5 : 0.5,
-            points: { show: axis === 'step' },
+            width: line.isEdge === true ? 0.5 : 1.5,
+            points: { show: axis === 'step' && line.isEdge !== true },
             value: (_: uPlot, value: number | null) => (value === null ? '–' : format(value)),
           })),
         ],
@@ -146,9 +148,9 @@ export function Chart({
     plot.current?.setData([[...xs], ...lines.map(({ values }) => [...values])] as uPlot.AlignedData);
   }, [xs, lines, shape]);
 
-  const last = lines.map(
-    line => `${line.label} ${line.values.at(-1) == null ? 'unknown' : format(line.values.at(-1)!)}`,
-  );
+  const last = lines
+    .filter(({ isEdge }) => isEdge !== true)
+    .map(line => `${line.label} ${line.values.at(-1) == null ? 'unknown' : format(line.values.at(-1)!)}`);
   return (
     <div
       ref={holder}
