@@ -37,6 +37,9 @@ const PALETTE = {
   dark: ['#7db0e6', '#f0a35c', '#4fc9ae', '#cf9be0'],
 };
 
+/** Distances of ticks between steps, which are whole. */
+const WHOLE_STEPS = [1, 10, 100, 1_000, 10_000, 100_000].flatMap(power => [power, 2 * power, 5 * power]);
+
 /** Also before the first two samples, where there is no range yet. Unit: seconds since 1970. */
 function atLeastOneMinute(_: unknown, low: number | null, high: number | null): [number, number] {
   const end = high ?? Date.now() / 1000;
@@ -92,7 +95,10 @@ export function Chart({
         },
         legend: { live: true },
         cursor: { points: { size: 5 } },
-        axes: [axisLook, { ...axisLook, size: 56, values: (_, ticks) => ticks.map(format) }],
+        axes: [
+          { ...axisLook, ...(axis === 'step' && { incrs: WHOLE_STEPS }) },
+          { ...axisLook, size: 56, values: (_, ticks) => ticks.map(format) },
+        ],
         series: [
           { label: axis === 'time' ? 'time' : 'step' },
           ...lines.map((line, index) => ({
