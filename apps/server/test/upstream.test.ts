@@ -172,6 +172,25 @@ describe('another Ortler as upstream', () => {
     expect(back.engine.requests).toHaveLength(0);
   });
 
+  it.each([
+    ['text', { input: 'hi' }],
+    ['log probabilities', { input: 'hi', top_logprobs: 2 }],
+  ])('answers /v1/responses with the events of its own: %s', async (_, body) => {
+    const back = await openBack();
+    const front = await openFront([back.url], 'big', { apiKey: TEST_API_KEY });
+    const read = async (app: TestApp['app'], form: object) => {
+      const headers = { authorization: AUTHORIZATION, 'content-type': 'application/json' };
+      const payload = JSON.stringify({ ...body, ...form, store: false });
+      const reply = await app.inject({ method: 'POST', url: '/v1/responses', headers, payload });
+      expect(reply.statusCode).toBe(200);
+      // Ids are new with each answer.
+      return reply.body.replaceAll(/(resp|msg|rs|fc)_[0-9a-f]{32}/g, '$1_id');
+    };
+    for (const form of [{}, { stream: true }])
+      expect(await read(front.app, form)).toBe(await read(back.app, form));
+    expect(front.services.usages).toHaveLength(2);
+  });
+
   it('counts its tokens, also where the caller asked for none', async () => {
     const back = await openBack();
     const front = await openFront([back.url], 'big', { apiKey: TEST_API_KEY });
@@ -242,6 +261,8 @@ describe('what goes to a server', () => {
     const front = await openFront([server.url], 'm');
     const plain = readEvents((await front.send(CHAT_PATH, { messages: MESSAGES, stream: true })).body);
     expect(plain).toHaveLength(2);
+    const shared = { object: 'chat.completion.chunk', created: 1_790_000_000, model: 'big' };
+    for (const chunk of plain) expect(chunk).toMatchObject(shared);
     const body = { messages: MESSAGES, stream: true, stream_options: { include_usage: true } };
     const asked = readEvents((await front.send(CHAT_PATH, body)).body);
     expect(asked).toHaveLength(3);
@@ -482,6 +503,58 @@ describe('a server that fails after the first byte', () => {
       expect(front.services.reports).toMatchObject([{ outcome: 'failed' }]);
     },
   );
+});
+
+describe('/v1/responses', () => {
+  it('has reasoning, text and calls of a server, whatever its words for them', async () => {
+    const delta = (fields: object, reason: string | null = null) =>
+      event({ choices: [{ index: 0, delta: fields, finish_reason: reason }] });
+    const server = await openFaulty(
+      steps.events(
+        delta({ role: 'assistant', reasoning_content: 'Hm' }),
+        delta({ content: 'Let me' }),
+        delta({ content: ' look.' }),
+        delta({
+          tool_calls: [{ index: 0, id: 'c1', type: 'function', function: { name: 'f', arguments: '' } }],
+        }),
+        delta({ tool_calls: [{ index: 0, function: { arguments: '{"a":1}' } }] }),
+        delta({}, 'tool_calls'),
+        event({ choices: [], usage: { prompt_tokens: 3, completion_tokens: 9, total_tokens: 12 } }),
+        DONE,
+      ),
+    );
+    const front = await openFront([server.url], 'm', { services: { toolCalling: true } });
+    const tools = [{ type: 'function', name: 'f', parameters: { type: 'object' } }];
+    const reply = await front.send('/v1/responses', { input: 'hi', tools, store: false });
+    expect(reply.json()).toMatchObject({
+      status: 'completed',
+      model: 'big',
+      output: [
+        { type: 'reasoning', content: [{ text: 'Hm' }] },
+        { type: 'message', content: [{ text: 'Let me look.' }] },
+        { type: 'function_call', call_id: 'c1', name: 'f', arguments: '{"a":1}' },
+      ],
+      usage: { input_tokens: 3, output_tokens: 9 },
+    });
+    // Nothing is sent that the caller did not say.
+    expect(Object.keys(passedTo(server)[0]!).sort()).toEqual([
+      'messages',
+      'model',
+      'parallel_tool_calls',
+      'stream',
+      'stream_options',
+      'tool_choice',
+      'tools',
+    ]);
+  });
+
+  it('fails as a response does where a server breaks off', async () => {
+    const server = await openFaulty(steps.eventsThenReset(piece('a')));
+    const front = await openFront([server.url], 'm');
+    const { body } = await front.send('/v1/responses', { input: 'hi', stream: true, store: false });
+    expect(body).toContain('event: response.failed');
+    expect(body).toContain('lost the connection');
+  });
 });
 
 describe('a caller that leaves', () => {

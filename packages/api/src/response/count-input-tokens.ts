@@ -10,7 +10,7 @@ import { findModel, withEngine } from '../generation/ready-engine.ts';
 import type { Services } from '../ports/services.ts';
 import type { CallerContext } from '../trpc/trpc.ts';
 import { readFullInput, responseOwner } from './stored-conversation.ts';
-import { toChatRequest } from './to-chat-request.ts';
+import { toChatBody, toChatRequest } from './to-chat-request.ts';
 import { toConversation } from './to-conversation.ts';
 import { toResponseError } from './to-response-error.ts';
 
@@ -24,7 +24,7 @@ export async function countInputTokens(
   const { history, items } = await readFullInput(request, { store: services.responses, owner });
   try {
     const messages = toConversation(request.instructions, history, items);
-    const chat = withToolChoice(toChatRequest(request, messages), services.toolCalling);
+    const chat = withToolChoice(toChatRequest(toChatBody(request, messages)), services.toolCalling);
     const model = await findModel(services, principal, chat.model);
     validateChatRequest(chat);
     const { prompt, tools } = toGenerationRequest(chat, toTemplateMessages(chat.messages), '');

@@ -1,15 +1,15 @@
-// One response while it is generated, event by event of the engine: written, stored when it ends, failed when the engine
-// fails. Streamed and whole answers both read it.
+// One response while it is generated, event by event of the reply: written, stored when it ends, failed when the engine
+// or the other server fails. Streamed and whole answers both read it.
 
-import type { GenerationEvent } from '@ortler/engine';
 import type { ResponseObject, ResponseStreamEvent } from '@ortler/schemas';
+import type { ReplyEvent } from '../chat/reply-event.ts';
 import type { EventSource } from '../generation/closing-stream.ts';
 import type { ResponseWriter } from './response-writer.ts';
 import { toResponseError } from './to-response-error.ts';
 
 export interface ResponseRunOptions {
   readonly writer: ResponseWriter;
-  readonly events: EventSource<GenerationEvent>;
+  readonly events: EventSource<ReplyEvent>;
   readonly requestId: string;
   /** Keeps an answer that has ended, before its last event is sent. */
   readonly save: (response: ResponseObject) => Promise<void>;
@@ -33,7 +33,7 @@ export class ResponseRun implements EventSource<Written> {
       const step = await events.next();
       if (step.done === true) return step;
       const written = writer.push(step.value);
-      if (step.value.kind === 'request-finish') await save(writer.response);
+      if (step.value.kind === 'end') await save(writer.response);
       return { done: false, value: written };
     } catch (error) {
       this.#failure = { error: toResponseError(error) };

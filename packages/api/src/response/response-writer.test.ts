@@ -2,6 +2,7 @@ import type { ChoiceFinish, GenerationEvent, TokenDeltaEvent } from '@ortler/eng
 import { type ResponseStreamEvent, responseRequest, responseStreamEvent } from '@ortler/schemas';
 import { expect, it } from 'vitest';
 import type { ReplyForm } from '../chat/reply-delta.ts';
+import { toReplyEvent } from '../chat/reply-event.ts';
 import { ResponseWriter } from './response-writer.ts';
 import { toResponseObject } from './to-response-object.ts';
 
@@ -29,7 +30,14 @@ function writerOf(fields: object, logprobs: ReplyForm['logprobs'] = null) {
   const request = responseRequest.parse({ input: 'hi', ...fields });
   const response = toResponseObject({ id: 'resp_1', createdAt: 5, model: 'demo' }, request, false);
   const form = { withIds: false, logprobs, hasMarks: false };
-  return new ResponseWriter({ response, form, now: () => 9_000 });
+  const writer = new ResponseWriter({ response, now: () => 9_000 });
+  return {
+    push: (event: GenerationEvent) => writer.push(toReplyEvent(event, form)),
+    fail: (error: unknown, id: string) => writer.fail(error, id),
+    get response() {
+      return writer.response;
+    },
+  };
 }
 
 function eventsOf(deltas: readonly GenerationEvent[], fields: object = {}): ResponseStreamEvent[] {

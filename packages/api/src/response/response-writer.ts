@@ -1,15 +1,10 @@
-// Engine events -> the events of a response. The answer that is not streamed is the one in the last event, so both have
+// The events of a reply -> those of a response. The answer that is not streamed is the one in the last event, so both have
 // the same fields.
 
-import type {
-  FinishReason,
-  GenerationEvent,
-  TokenDeltaEvent,
-  TokenUsage,
-  ToolCallDelta,
-} from '@ortler/engine';
+import type { FinishReason, TokenUsage, ToolCallDelta } from '@ortler/engine';
 import type { ResponseObject, ResponseOutputItem, ResponseStreamEvent, TokenLogprob } from '@ortler/schemas';
-import { type ReplyForm, toReplyDelta } from '../chat/reply-delta.ts';
+import type { ReplyDelta } from '../chat/reply-delta.ts';
+import type { ReplyEvent } from '../chat/reply-event.ts';
 import { toPublicError } from '../trpc/errors.ts';
 import {
   createFunctionCallItem,
@@ -23,7 +18,6 @@ import {
 export interface ResponseWriterOptions {
   /** The answer before its first token. */
   readonly response: ResponseObject;
-  readonly form: ReplyForm;
   /** Unit: milliseconds since 1970. */
   readonly now: () => number;
 }
@@ -37,7 +31,7 @@ export class ResponseWriter {
   #response: ResponseObject;
   #sequenceNumber = 0;
   #open: OpenItem | null = null;
-  #finish: TokenDeltaEvent['finish'] = null;
+  #finish: ReplyDelta['finish'] = null;
   #reasoningTokenCount = 0;
   /** Log probabilities of tokens whose text is still held back. */
   readonly #unsentLogprobs: TokenLogprob[] = [];
@@ -47,8 +41,8 @@ export class ResponseWriter {
     this.#response = options.response;
   }
 
-  /** The events of one event of the engine. Mutates: the writer; events are passed once and in order. */
-  push(event: GenerationEvent): ResponseStreamEvent[] {
+  /** The events of one event of the reply. Mutates: the writer; events are passed once and in order. */
+  push(event: ReplyEvent): ResponseStreamEvent[] {
     return this.#numbered(this.#eventsOf(event));
   }
 
@@ -70,27 +64,24 @@ export class ResponseWriter {
     return this.#numbered([...closing, { type: 'response.failed', response: this.#response }]);
   }
 
-  #eventsOf(event: GenerationEvent): UnnumberedEvent[] {
+  #eventsOf(event: ReplyEvent): UnnumberedEvent[] {
     switch (event.kind) {
-      case 'prompt-ready': {
+      case 'start': {
         const { response } = this.#options;
         return [
           { type: 'response.created', response },
           { type: 'response.in_progress', response },
         ];
       }
-      case 'token-delta':
-        return this.#deltaEvents(event);
-      case 'request-finish':
+      case 'delta':
+        return this.#deltaEvents(event.delta);
+      case 'end':
         return [this.#lastEvent(event.usage)];
     }
   }
 
-  #deltaEvents(event: TokenDeltaEvent): UnnumberedEvent[] {
-    const { content, reasoning, isReasoning, toolCalls, tokenCount, logprobs, finish } = toReplyDelta(
-      event,
-      this.#options.form,
-    );
+  #deltaEvents(delta: ReplyDelta): UnnumberedEvent[] {
+    const { content, reasoning, isReasoning, toolCalls, tokenCount, logprobs, finish } = delta;
     const isOfReasoning = isReasoning || (reasoning !== '' && content === '');
     if (isOfReasoning) this.#reasoningTokenCount += tokenCount;
     else this.#unsentLogprobs.push(...(logprobs?.content ?? []));

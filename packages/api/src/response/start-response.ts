@@ -1,15 +1,24 @@
 // From a request of POST /v1/responses to its events. Every refusal happens here, before a transport sends a status line.
 
-import type { ResponseObject, ResponseRequest, ResponseStreamEvent } from '@ortler/schemas';
-import { checkChat, startGeneration } from '../chat/start-generation.ts';
-import { closingStream } from '../generation/closing-stream.ts';
+import type {
+  ChatCompletionRequestInput,
+  ResponseObject,
+  ResponseRequest,
+  ResponseStreamEvent,
+} from '@ortler/schemas';
+import { type ReplyEvent, toReplyEvents } from '../chat/reply-event.ts';
+import { type CheckedChat, checkChat, startGeneration } from '../chat/start-generation.ts';
+import { closingStream, type EventSource } from '../generation/closing-stream.ts';
+import { servedId } from '../generation/ready-engine.ts';
 import type { Services } from '../ports/services.ts';
 import { ApiError } from '../trpc/errors.ts';
 import type { CallerContext } from '../trpc/trpc.ts';
+import { passOnForChunks, toPassedChat } from '../upstream/pass-on.ts';
+import { UpstreamReplyEvents } from '../upstream/upstream-reply-events.ts';
 import { ResponseRun } from './response-run.ts';
 import { ResponseWriter } from './response-writer.ts';
 import { readFullInput, responseOwner } from './stored-conversation.ts';
-import { toChatRequest } from './to-chat-request.ts';
+import { toChatBody, toChatRequest } from './to-chat-request.ts';
 import { toConversation } from './to-conversation.ts';
 import { toResponseError } from './to-response-error.ts';
 import { toResponseObject } from './to-response-object.ts';
@@ -48,16 +57,12 @@ async function startResponse(
   const { history, items } = await readFullInput(request, { store: services.responses, owner });
   try {
     const messages = toConversation(request.instructions, history, items);
-    const chat = await checkChat(services, context, toChatRequest(request, messages));
-    const { header, form, events } = await startGeneration(services, context, chat);
+    const body = toChatBody(request, messages);
+    const chat = await checkChat(services, context, toChatRequest(body));
+    const { createdAt, events } = await startReply(services, context, chat, body);
     const id = `resp_${crypto.randomUUID().replaceAll('-', '')}`;
     const writer = new ResponseWriter({
-      response: toResponseObject(
-        { id, createdAt: header.created, model: header.model },
-        request,
-        store !== null,
-      ),
-      form,
+      response: toResponseObject({ id, createdAt, model: servedId(chat.model) }, request, store !== null),
       now: services.now,
     });
     const run = new ResponseRun({
@@ -73,6 +78,23 @@ async function startResponse(
   } catch (error) {
     throw toResponseError(error);
   }
+}
+
+/** The events of the reply, from an engine or from the servers that answer for the model. */
+async function startReply(
+  services: Services,
+  context: CallerContext,
+  chat: CheckedChat,
+  given: ChatCompletionRequestInput,
+): Promise<{ readonly createdAt: number; readonly events: EventSource<ReplyEvent> }> {
+  const passed = toPassedChat(chat, { ...given });
+  if (passed === undefined) {
+    const { header, form, events } = await startGeneration(services, context, chat);
+    return { createdAt: header.created, events: toReplyEvents(events, form) };
+  }
+  const createdAt = Math.floor(services.now() / 1000);
+  const chunks = await passOnForChunks(services, context, passed);
+  return { createdAt, events: new UpstreamReplyEvents(chunks) };
 }
 
 /** Where the answer is kept; null: nowhere. Throws: `unsupported_parameter`. */

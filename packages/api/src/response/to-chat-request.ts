@@ -33,20 +33,32 @@ const SHARED_FIELDS = [
   'priority',
 ] as const satisfies readonly (keyof ResponseRequest & keyof ChatCompletionRequest)[];
 
-/** Throws: `invalid_parameter` in names of the chat request; see `to-response-error.ts`. */
-export function toChatRequest(
+/** Values of those fields by which a request says nothing; strict servers would refuse some of the fields. */
+const SILENT_VALUES: Readonly<Record<string, string>> = {
+  stop: '[]',
+  ignore_eos: 'false',
+  min_tokens: '0',
+  priority: '0',
+};
+
+/** The chat request as a client would write it: without fields that the response request leaves out. */
+export function toChatBody(
   request: ResponseRequest,
   messages: readonly ChatMessage[],
-): ChatCompletionRequest {
+): ChatCompletionRequestInput {
   const { reasoning, text, truncation, top_logprobs: topCount, max_output_tokens: maxTokens } = request;
   const effort = reasoning?.effort;
-  const body: ChatCompletionRequestInput = {
-    ...Object.fromEntries(SHARED_FIELDS.map(field => [field, request[field]])),
+  const variables = {
+    ...(effort === 'none' && { enable_thinking: false }),
+    ...request.chat_template_kwargs,
+  };
+  const shared = SHARED_FIELDS.map(field => [field, request[field]] as const).filter(
+    ([field, value]) => value != null && JSON.stringify(value) !== SILENT_VALUES[field],
+  );
+  return {
+    ...Object.fromEntries(shared),
     messages: [...messages],
-    chat_template_kwargs: {
-      ...(effort === 'none' && { enable_thinking: false }),
-      ...request.chat_template_kwargs,
-    },
+    ...(Object.keys(variables).length > 0 && { chat_template_kwargs: variables }),
     ...(effort != null && effort !== 'none' && { reasoning_effort: effort }),
     ...(maxTokens != null && { max_completion_tokens: maxTokens }),
     ...(truncation === 'auto' && { truncate_prompt_tokens: -1 }),
@@ -54,6 +66,10 @@ export function toChatRequest(
     ...toResponseFormat(text?.format),
     ...toTools(request),
   };
+}
+
+/** Throws: `invalid_parameter` in names of the chat request; see `to-response-error.ts`. */
+export function toChatRequest(body: ChatCompletionRequestInput): ChatCompletionRequest {
   const result = chatCompletionRequest.safeParse(body);
   if (result.success) return result.data;
   // Its own schema has checked the fields; what is left is the size of a continued conversation.

@@ -10,10 +10,9 @@ import {
 } from '@ortler/schemas';
 import { z } from 'zod';
 import { ChatChunkWriter } from '../chat/chat-chunk-writer.ts';
-import { type CheckedChat, checkChat, startGeneration } from '../chat/start-generation.ts';
+import { checkChat, startGeneration } from '../chat/start-generation.ts';
 import { toChatCompletion } from '../chat/to-chat-completion.ts';
 import { closingStream } from '../generation/closing-stream.ts';
-import { upstreamOf } from '../generation/upstream-of.ts';
 import type { Services } from '../ports/services.ts';
 import { refuseLargeFaultyInput } from '../trpc/bounded-input.ts';
 import { chunkStream } from '../trpc/chunk-stream.ts';
@@ -22,8 +21,7 @@ import { orJsonText, toJsonResult } from '../trpc/json-text.ts';
 import { readRawInput, withRawInput } from '../trpc/raw-input.ts';
 import { requestHeaders } from '../trpc/request-headers.ts';
 import { type CallerContext, createBearerProcedure, router } from '../trpc/trpc.ts';
-import { type PassedRequest, passOnForChunks, passOnForReply } from '../upstream/pass-on.ts';
-import { CHAT_SHAPE } from '../upstream/reply-shape.ts';
+import { passOnForChunks, passOnForReply, toPassedChat } from '../upstream/pass-on.ts';
 
 /**
  * Router of chat completions.
@@ -77,7 +75,7 @@ export function createChatRouter(services: Services) {
 
   async function complete(context: CallerContext, asked: ChatCompletionRequest): Promise<ChatCompletion> {
     const chat = await checkChat(services, context, asked);
-    const passed = await toPassedChat(context, chat);
+    const passed = toPassedChat(chat, await readRawInput(context));
     if (passed !== undefined) return toJsonResult(context, await passOnForReply(services, context, passed));
     const { header, form, events } = await startGeneration(services, context, chat);
     return toChatCompletion(header, events, { request: chat.request, form });
@@ -88,7 +86,7 @@ export function createChatRouter(services: Services) {
     asked: ChatCompletionRequest,
   ): Promise<AsyncIterable<ChatChunk>> {
     const chat = await checkChat(services, context, asked);
-    const passed = await toPassedChat(context, chat);
+    const passed = toPassedChat(chat, await readRawInput(context));
     if (passed !== undefined)
       return closingStream(await passOnForChunks(services, context, passed), {
         write: chunk => [chunk as ChatChunk],
@@ -97,24 +95,4 @@ export function createChatRouter(services: Services) {
     const writer = new ChatChunkWriter(header, chat.request, form);
     return closingStream(events, { write: event => writer.push(event) });
   }
-}
-
-/** A chat whose model other servers answer for; undefined: an engine of this server does. */
-async function toPassedChat(
-  context: CallerContext,
-  { request, model, id }: CheckedChat,
-): Promise<PassedRequest | undefined> {
-  const upstream = upstreamOf(model);
-  if (upstream === undefined) return undefined;
-  return {
-    model,
-    upstream,
-    path: 'chat/completions',
-    shape: CHAT_SHAPE,
-    id,
-    given: await readRawInput(context),
-    read: request,
-    choiceCount: request.n,
-    maxTokens: request.max_completion_tokens ?? request.max_tokens ?? null,
-  };
 }

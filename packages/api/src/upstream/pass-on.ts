@@ -1,13 +1,23 @@
 // Passes a checked request on to the servers of its model. Every refusal happens before a transport sends a status line.
 
 import { prefixKey } from '@ortler/upstream';
+import type { CheckedChat } from '../chat/start-generation.ts';
 import { toUsingCaller } from '../generation/generation-usage.ts';
 import { servedId } from '../generation/ready-engine.ts';
 import { readUsageMode } from '../generation/to-usage.ts';
+import { upstreamOf } from '../generation/upstream-of.ts';
 import type { ServedModel, Services, UpstreamModel } from '../ports/services.ts';
 import type { CallerContext } from '../trpc/trpc.ts';
 import { fromUpstreamError } from './from-upstream-error.ts';
-import { choicesOf, completeReply, type Fields, parseReply, type ReplyShape } from './reply-shape.ts';
+import {
+  CHAT_SHAPE,
+  choicesOf,
+  completeReply,
+  type Fields,
+  parseReply,
+  type ReplyNames,
+  type ReplyShape,
+} from './reply-shape.ts';
 import { type JsonObject, toCacheSalt, toUpstreamBody } from './to-upstream-body.ts';
 import { UpstreamChunks } from './upstream-chunks.ts';
 import { outcomeOf, UpstreamReport } from './upstream-report.ts';
@@ -37,19 +47,39 @@ type PassingServices = Pick<
   'generations' | 'now' | 'limits' | 'usage' | 'promptCacheScope' | 'toolCalling'
 >;
 
+/** A chat whose model other servers answer for; undefined: an engine of this server does. @param given Its body as it came. */
+export function toPassedChat(
+  { request, model, id }: CheckedChat,
+  given: JsonObject,
+): PassedRequest | undefined {
+  const upstream = upstreamOf(model);
+  if (upstream === undefined) return undefined;
+  return {
+    model,
+    upstream,
+    path: 'chat/completions',
+    shape: CHAT_SHAPE,
+    id,
+    given,
+    read: request,
+    choiceCount: request.n,
+    maxTokens: request.max_completion_tokens ?? request.max_tokens ?? null,
+  };
+}
+
 /** The whole answer. Throws: `ApiError`. */
 export async function passOnForReply(
   services: PassingServices,
   context: CallerContext,
   passed: PassedRequest,
 ): Promise<Fields> {
-  const { upstream, model, shape, id } = passed;
+  const { upstream, shape } = passed;
   const { signal } = context;
   const report = startReport(services, context, passed);
-  const modelId = servedId(model);
+  const names = namesOf(services, passed);
   try {
     const reply = parseReply(await upstream.postForJson(toSent(services, context, passed, false)));
-    completeReply(reply, { id, model: modelId }, shape, services.now());
+    completeReply(reply, names, shape);
     for (const { finish_reason: reason } of choicesOf(reply))
       if (typeof reason === 'string') report.finish(reason);
     const usage = readUsage(reply.usage);
@@ -59,7 +89,7 @@ export async function passOnForReply(
     return reply;
   } catch (error) {
     await report.end(outcomeOf(error, signal));
-    throw fromUpstreamError(error, modelId, signal);
+    throw fromUpstreamError(error, names.model, signal);
   }
 }
 
@@ -69,10 +99,10 @@ export async function passOnForChunks(
   context: CallerContext,
   passed: PassedRequest,
 ): Promise<UpstreamChunks> {
-  const { upstream, model, shape, id, read } = passed;
+  const { upstream, shape, read } = passed;
   const { signal } = context;
   const report = startReport(services, context, passed);
-  const names = { id, model: servedId(model) };
+  const names = namesOf(services, passed);
   const sent = toSent(services, context, passed, true);
   const events = await upstream.postForEvents(sent).catch(async (error: unknown) => {
     await report.end(outcomeOf(error, signal));
@@ -80,6 +110,10 @@ export async function passOnForChunks(
   });
   const withUsage = readUsageMode(read.stream_options) !== 'none';
   return UpstreamChunks.start({ events, names, shape, withUsage, report, signal });
+}
+
+function namesOf({ now }: PassingServices, { id, model }: PassedRequest): ReplyNames {
+  return { id, model: servedId(model), created: Math.floor(now() / 1000) };
 }
 
 function startReport(

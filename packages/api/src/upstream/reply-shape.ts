@@ -7,6 +7,8 @@ import { UpstreamError } from '@ortler/upstream';
 export interface ReplyNames {
   readonly id: string;
   readonly model: string;
+  /** Where the server does not say one. Unit: seconds since 1970. */
+  readonly created: number;
 }
 
 /** JSON that was just parsed and belongs to nobody else. */
@@ -20,6 +22,7 @@ export interface ReplyChoice extends Fields {
 /** How the answers of one endpoint look. */
 export interface ReplyShape {
   readonly object: string;
+  readonly chunkObject: string;
   /** Fields of a whole answer, and of each of its choices, that may be missing. */
   readonly defaults: Fields;
   readonly choiceDefaults: Fields;
@@ -44,6 +47,7 @@ const MESSAGE = {
 
 export const CHAT_SHAPE: ReplyShape = {
   object: 'chat.completion',
+  chunkObject: 'chat.completion.chunk',
   defaults: { ...NULLS, prompt_logprobs: null, prompt_token_ids: null },
   choiceDefaults: { logprobs: null, finish_reason: null, stop_reason: null, token_ids: null },
   chunkDefaults: {},
@@ -53,6 +57,7 @@ export const CHAT_SHAPE: ReplyShape = {
 
 export const COMPLETION_SHAPE: ReplyShape = {
   object: 'text_completion',
+  chunkObject: 'text_completion',
   defaults: NULLS,
   choiceDefaults: {
     logprobs: null,
@@ -92,14 +97,9 @@ export function choicesOf({ choices }: Fields): readonly ReplyChoice[] {
 }
 
 /** Mutates: the answer. Throws: `UpstreamError` `invalid_reply`. */
-export function completeReply(
-  reply: Fields,
-  { id, model }: ReplyNames,
-  shape: ReplyShape,
-  nowMs: number,
-): void {
+export function completeReply(reply: Fields, { id, model, created }: ReplyNames, shape: ReplyShape): void {
   Object.assign(reply, { id, model });
-  addMissing(reply, { object: shape.object, created: Math.floor(nowMs / 1000), ...shape.defaults });
+  addMissing(reply, { object: shape.object, created, ...shape.defaults });
   for (const choice of choicesOf(reply)) {
     addMissing(choice, shape.choiceDefaults);
     if (shape !== CHAT_SHAPE) continue;
@@ -112,9 +112,9 @@ export function completeReply(
 }
 
 /** Mutates: the chunk. Throws: `UpstreamError` `invalid_reply`. */
-export function completeChunk(chunk: Fields, { id, model }: ReplyNames, shape: ReplyShape): void {
+export function completeChunk(chunk: Fields, { id, model, created }: ReplyNames, shape: ReplyShape): void {
   Object.assign(chunk, { id, model });
-  addMissing(chunk, shape.chunkDefaults);
+  addMissing(chunk, { object: shape.chunkObject, created, ...shape.chunkDefaults });
   for (const choice of choicesOf(chunk)) {
     addMissing(choice, shape.chunkChoiceDefaults);
     if (shape !== CHAT_SHAPE) continue;

@@ -1,6 +1,7 @@
 // The chunks of a streamed answer of an upstream server, one at a time and as fast as they are read. Counts are taken from them
 // whether the caller wants to see them or not.
 
+import type { TokenUsage } from '@ortler/engine';
 import type { EventSource } from '../generation/closing-stream.ts';
 import { fromErrorEvent, fromUpstreamError } from './from-upstream-error.ts';
 import {
@@ -41,6 +42,11 @@ export class UpstreamChunks implements EventSource<Fields> {
     const chunks = new UpstreamChunks(options);
     chunks.#first = await chunks.#read();
     return chunks;
+  }
+
+  /** Of the whole answer after the last chunk; see `UpstreamReport`. */
+  get usage(): TokenUsage {
+    return this.#options.report.usage;
   }
 
   /** Throws: `ApiError` when a server fails, the caller leaves or this server stops. */

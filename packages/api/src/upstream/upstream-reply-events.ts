@@ -1,0 +1,89 @@
+// Chunks of a chat at an upstream server -> the events of a reply with one choice, for endpoints that write answers of their own.
+
+import type { ToolCallDelta } from '@ortler/engine';
+import type { ChoiceLogprobs } from '@ortler/schemas';
+import type { ReplyDelta } from '../chat/reply-delta.ts';
+import type { ReplyEvent } from '../chat/reply-event.ts';
+import type { EventSource } from '../generation/closing-stream.ts';
+import { CHAT_SHAPE, choicesOf, type Fields, hasText, type ReplyChoice } from './reply-shape.ts';
+import type { UpstreamChunks } from './upstream-chunks.ts';
+
+type Step = IteratorResult<ReplyEvent, void>;
+type Finish = NonNullable<ReplyDelta['finish']>;
+
+/** Wire -> engine, where the words differ. What has no word there is an end before the answer was whole. */
+const REASONS: Readonly<Record<string, Finish['reason']>> = {
+  stop: 'stop',
+  length: 'length',
+  tool_calls: 'tool-calls',
+  function_call: 'tool-calls',
+  repetition: 'repetition',
+  abort: 'abort',
+};
+
+export class UpstreamReplyEvents implements EventSource<ReplyEvent> {
+  readonly #chunks: UpstreamChunks;
+  #stage: 'begin' | 'middle' | 'ended' = 'begin';
+
+  constructor(chunks: UpstreamChunks) {
+    this.#chunks = chunks;
+  }
+
+  async next(): Promise<Step> {
+    if (this.#stage === 'begin') {
+      this.#stage = 'middle';
+      return { done: false, value: { kind: 'start' } };
+    }
+    while (this.#stage === 'middle') {
+      const step = await this.#chunks.next();
+      if (step.done === true) {
+        this.#stage = 'ended';
+        return { done: false, value: { kind: 'end', usage: this.#chunks.usage } };
+      }
+      const [choice] = choicesOf(step.value);
+      if (choice !== undefined) return { done: false, value: { kind: 'delta', delta: toDelta(choice) } };
+    }
+    return { done: true, value: undefined };
+  }
+
+  return(): Promise<IteratorReturnResult<void>> {
+    this.#stage = 'ended';
+    return this.#chunks.return();
+  }
+}
+
+function toDelta(choice: ReplyChoice): ReplyDelta {
+  const { content, reasoning, tool_calls: calls } = CHAT_SHAPE.textOf(choice);
+  const { finish_reason: reason, logprobs } = choice;
+  const thought = toText(reasoning);
+  return {
+    choiceIndex: 0,
+    content: toText(content),
+    reasoning: thought,
+    isReasoning: thought !== '',
+    toolCalls: Array.isArray(calls) ? (calls as Fields[]).map(toToolCall) : [],
+    tokenCount: hasText(choice, CHAT_SHAPE) ? 1 : 0,
+    tokenIds: null,
+    logprobs: logprobs == null ? null : (logprobs as ChoiceLogprobs),
+    finish:
+      typeof reason === 'string'
+        ? {
+            reason: REASONS[reason] ?? 'error',
+            stopReason: (choice.stop_reason ?? null) as Finish['stopReason'],
+          }
+        : null,
+  };
+}
+
+function toToolCall({ index, id, function: called }: Fields): ToolCallDelta {
+  const { name, arguments: args } = (called ?? {}) as Fields;
+  return {
+    index: typeof index === 'number' ? index : 0,
+    ...(typeof name === 'string' && name !== '' && { start: { id: toText(id), name } }),
+    arguments: toText(args),
+  };
+}
+
+function toText(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
