@@ -100,6 +100,17 @@ export interface LayerCache {
   readonly window?: number | undefined;
   /** Layer whose cache this one of a `kernels` graph attends to: it has no inputs and outputs for a cache of its own. */
   readonly kvSource?: number | undefined;
+  /**
+   * Of a layer of a `kernels` graph with memory in place of keys and values: the shapes of its states, in float32. It has no inputs and
+   * outputs for a cache.
+   */
+  readonly states?: readonly (readonly number[])[] | undefined;
+}
+
+/** Bytes of the states of one sequence; 0 for a model without memory. */
+export function stateBytes(layers: readonly LayerCache[]): number {
+  const shapes = layers.flatMap(({ states = [] }) => states);
+  return shapes.reduce((sum, shape) => sum + 4 * shape.reduce((product, dim) => product * dim, 1), 0);
 }
 
 /** Content of `ortler-model.json`. */
@@ -156,6 +167,12 @@ export interface ExpertFacts {
  * - `logitRows` int64 `[rowCount]`: which rows of the flattened `[batch * length]` positions get logits; at least one.
  * - past keys and values, see `pastName`.
  *
+ * - `stateReads` int32 `[batch]`, only of models with memory: the entry of the pools with the state before each row; -1: the row is the
+ *   first of its sequence.
+ * - `stateWrites` int32 `[batch, length]`, likewise: the entry that keeps the state behind each token; -1: none. No entry is read and
+ *   written by one call, or written twice.
+ * - pools of states, see `pastStateName`.
+ *
  * A call with `length > 1` has `batch == 1` (GroupQueryAttention with a past takes whole chunks of one row only).
  */
 export const SLOTS_INPUT = {
@@ -163,6 +180,8 @@ export const SLOTS_INPUT = {
   lastPositions: 'seqlens_k',
   totalLength: 'total_sequence_length',
   logitRows: 'logit_rows',
+  stateReads: 'state_reads',
+  stateWrites: 'state_writes',
 } as const;
 
 /**
@@ -301,4 +320,14 @@ export function pastName(layer: number, part: KvPart): string {
 /** Cache output of a layer. Same shape and, for an in-place update, same memory as the input. */
 export function presentName(layer: number, part: KvPart): string {
   return `present.${layer}.${part}`;
+}
+
+/** Pool of a layer's states. Shape: `[entries, ...shape]`, see `LayerCache.states`; pass the same memory as the output. */
+export function pastStateName(layer: number, index: number): string {
+  return `past_states.${layer}.${index}`;
+}
+
+/** The pool again, in the same memory. */
+export function presentStateName(layer: number, index: number): string {
+  return `present_states.${layer}.${index}`;
 }

@@ -57,6 +57,8 @@ export interface Machine {
   readonly drafting: 'lookup' | 'random' | 'none';
   /** Of a model whose slots hold the last positions only: its window, and how many more positions than it must have. */
   readonly windowed: { readonly window: number; readonly spare: number } | null;
+  /** Of a model with memory: states that it keeps besides two of each sequence, and their interval. */
+  readonly memory: { readonly spare: number; readonly interval: number } | null;
 }
 
 /** The model of a run, with scripted failures. */
@@ -74,7 +76,15 @@ export function createMachineModel(
     ...TEXT,
     ...faults,
   };
-  if (cacheKind === 'slots') return new ScriptedModel({ ...options, windowCaches: windowCaches(machine) });
+  if (cacheKind === 'slots') {
+    const { memory } = machine;
+    const states = memory && { count: 2 * maxSequences + memory.spare, interval: memory.interval };
+    return new ScriptedModel({
+      ...options,
+      windowCaches: windowCaches(machine),
+      states: states ?? undefined,
+    });
+  }
   const blockLength = machine.cacheBlockLength;
   const blockCount = Math.ceil((CONTEXT_LENGTH + spareTokens) / blockLength);
   return new ScriptedBlockModel({ ...options, blockCount, blockLength });
@@ -182,4 +192,5 @@ export const machines = (cacheKind: Machine['cacheKind']): fc.Arbitrary<Machine>
     failureSalt: fc.option(fc.nat({ max: 1000 })),
     drafting: fc.constantFrom('lookup', 'random', 'none'),
     windowed: fc.option(fc.record({ window: fc.integer({ min: 1, max: 9 }), spare: fc.nat({ max: 12 }) })),
+    memory: fc.option(fc.record({ spare: fc.nat({ max: 20 }), interval: fc.integer({ min: 1, max: 12 }) })),
   });

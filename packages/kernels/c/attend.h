@@ -93,6 +93,14 @@ static void finish_row(const Attention *a, int sequence, int head, int row, Stat
   float *out = a->out + (token * a->heads + head * group + row % group) * size;
   const float *y = s.values + (size_t)at * cache_channels(size), factor = 1.0f / s.sums[at];
   for (int i = 0; i < size; i++) out[i] = y[i] * factor;
+  if (!a->is_gated) return;
+  const float *gate = a->qkv + (token * packed_heads(a) + 2 * (head * group + row % group) + 1) * size;
+  int i = 0;
+  for (; i + LANES <= size; i += LANES) store(out + i, load(out + i) / (exp16(-load(gate + i)) + 1.0f));
+  v16f rest = splat(0);
+  for (int j = 0; i + j < size; j++) rest[j] = gate[i + j];
+  rest = exp16(-rest) + 1.0f;
+  for (int j = 0; i + j < size; j++) out[i + j] = out[i + j] / rest[j];
 }
 
 /** Few rows, at most `QUERY_ROWS`: pieces are shared by threads. */

@@ -22,6 +22,8 @@ typedef struct {
   const float *cosines, *sines;
   /** Channels of a head that are rotated. */
   int rotary;
+  /** Whether each head of queries has a gate behind it: the result is multiplied by its sigmoid. */
+  int is_gated;
   /** Whether pairs are neighbours (2i, 2i + 1) instead of (i, i + rotary / 2). */
   int is_interleaved;
   /** Null, or the weights of the RMS norm of each head. Shape: [head_size]. */
@@ -51,8 +53,8 @@ typedef struct {
   int pieces;
 } Attention;
 
-/** Heads of a token in `qkv`. */
-INLINE int packed_heads(const Attention *a) { return a->heads + (a->reads_only ? 0 : 2 * a->kv_heads); }
+/** Heads of a token in `qkv`, gates included. */
+INLINE int packed_heads(const Attention *a) { return a->heads * (a->is_gated ? 2 : 1) + (a->reads_only ? 0 : 2 * a->kv_heads); }
 /**
  * Where a head's cache has a position. One that is shorter than the sequence is a ring, of whole pieces, which lie as in a longer one.
  */

@@ -1,11 +1,13 @@
 // The functions without integer products, compiled once for each instruction set that has floats of its own.
 // The including file has defined ISA, the end of the table's name.
 #include "attend.h"
+#include "convolve.h"
 #include "embedding.h"
 #include "fill-panel.h"
 #include "finish-rows.h"
 #include "isa.h"
 #include "route.h"
+#include "recur.h"
 
 #define FLOATS_NAME(isa) floats_##isa
 #define FLOATS(isa) FLOATS_NAME(isa)
@@ -20,4 +22,8 @@ const FloatFunctions FLOATS(ISA) = {
     .attend_piece = attend_piece,
     .attend_rows = attend_rows,
     .merge_pieces = merge_pieces,
+    .convolve = convolve,
+    .prepare_delta = prepare_delta,
+    .recur_delta = recur_delta,
+    .gate_delta = gate_delta,
 };

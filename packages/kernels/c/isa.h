@@ -2,6 +2,8 @@
 #pragma once
 #include "attention.h"
 #include "experts.h"
+#include "convolution.h"
+#include "delta.h"
 #include "product.h"
 #include "work.h"
 
@@ -20,6 +22,10 @@ typedef struct {
   void (*attend_piece)(const Attention *, int sequence, int head, int piece);
   void (*attend_rows)(const Attention *, int sequence, int head, int first_row, int row_count, uint8_t *memory);
   void (*merge_pieces)(const Attention *, int sequence, int head);
+  void (*convolve)(const Convolution *, int sequence, int channel);
+  void (*prepare_delta)(const Delta *, int token);
+  void (*recur_delta)(const Delta *, int sequence, int head, int item);
+  void (*gate_delta)(const Delta *, int token);
 } FloatFunctions;
 
 typedef struct Isa {

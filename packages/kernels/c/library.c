@@ -5,7 +5,7 @@
 #define SOURCE_HASH "development"
 #endif
 
-enum { OPERATORS = 6 };
+enum { OPERATORS = 8 };
 enum { EMPTY = 0, FILLING = 1, FILLED = 2 };
 
 /** Operators of one instruction set. */
@@ -32,6 +32,8 @@ EXPORT const void *ortler_kernels_operator(int isa, int index) {
     describe_embedding(&table->operators[1]);
     describe_experts(&table->operators[5]);
     for (int type = 0; type < 3; type++) describe_attention(&table->operators[2 + type], type);
+    describe_convolution(&table->operators[6]);
+    describe_delta(&table->operators[7]);
     for (int i = 0; i < OPERATORS; i++) table->operators[i].isa = get_isa(isa);
     __atomic_store_n(&table->state, FILLED, __ATOMIC_RELEASE);
   }

@@ -3,9 +3,10 @@
 //   inputs      qkv float32 [batch, length, packed heads * head_size]; past keys and values [batch, kv_heads, capacity, row];
 //               last int32 [batch], the position of each sequence's last token; cosines and sines [positions, rotary / 2];
 //               query_norm and key_norm [head_size]; sinks [heads]
-//   attributes  heads, kv_heads, head_size, interleaved, window, scale, softcap, epsilon, reads_only
+//   attributes  heads, kv_heads, head_size, gated, interleaved, window, scale, softcap, epsilon, reads_only
 //   outputs     float32 [batch, length, heads * head_size]; the caches, in the memory of the past ones
 //
+// With `gated` each head of queries in qkv has a gate behind it, whose sigmoid multiplies its result.
 // With `reads_only` the caches are those of another layer, which has appended these tokens: there are no keys and values in qkv and no
 // caches among the outputs. Capacities are whole groups of 16. With a window they may be less than the positions, if they are whole
 // pieces of 256 and hold the window and the call's tokens: position p is then at p modulo capacity.
@@ -35,6 +36,7 @@ static Status create(const Operator *op, Api api, Info *info, void **kernel) {
   a.head_size = (int)head_size;
   a.window = (int)window;
   a.is_interleaved = int_attribute(api, info, "interleaved", 0) != 0;
+  a.is_gated = int_attribute(api, info, "gated", 0) != 0;
   a.reads_only = int_attribute(api, info, "reads_only", 0) != 0;
   a.scale = float_attribute(api, info, "scale", 1.0f / __builtin_sqrtf((float)head_size));
   a.softcap = float_attribute(api, info, "softcap", 0);

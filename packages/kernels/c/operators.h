@@ -8,3 +8,5 @@ void describe_product(Operator *op);
 void describe_attention(Operator *op, int type);
 void describe_embedding(Operator *op);
 void describe_experts(Operator *op);
+void describe_convolution(Operator *op);
+void describe_delta(Operator *op);

@@ -34,6 +34,8 @@ const BASE_SOURCES = [
   'library.c',
   'memory.c',
   'op-attention.c',
+  'op-convolution.c',
+  'op-delta.c',
   'op-embedding.c',
   'op-experts.c',
   'op-product.c',

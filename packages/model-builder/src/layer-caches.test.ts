@@ -11,6 +11,7 @@ const LAYER: LayerConfig = {
   hasExperts: false,
   valuesAreKeys: false,
   kvSource: undefined,
+  memory: undefined,
 };
 
 function cachesOf(variant: 'kernels' | 'slots', ...layers: readonly Partial<LayerConfig>[]) {
@@ -18,6 +19,7 @@ function cachesOf(variant: 'kernels' | 'slots', ...layers: readonly Partial<Laye
     layers: layers.map(layer => ({ ...LAYER, ...layer })),
     kvHeadCount: 2,
     headSize: 64,
+    hiddenSize: 96,
     contextLength: 4096,
   });
 }
@@ -32,6 +34,28 @@ describe('findLayerCaches', () => {
       { kvHeadCount: 2, headSize: 64, window: 512 },
       { kvHeadCount: 2, headSize: 64 },
       { kvHeadCount: 2, headSize: 64, window: 512, kvSource: 0 },
+    ]);
+  });
+
+  it('has states in place of keys and values for layers with memory', () => {
+    const sizes = { kvHeadCount: 2, headSize: 64 };
+    const delta = { keyHeadCount: 2, keySize: 32, valueHeadCount: 4, valueSize: 16 };
+    const caches = cachesOf(
+      'kernels',
+      { memory: { kind: 'short-convolution', kernel: 3, hasBias: false } },
+      {},
+      { memory: { kind: 'gated-delta-net', kernel: 4, ...delta } },
+    );
+    expect(caches).toEqual([
+      { ...sizes, states: [[2, 96]] },
+      sizes,
+      {
+        ...sizes,
+        states: [
+          [3, 192],
+          [4, 32, 16],
+        ],
+      },
     ]);
   });
 

@@ -1,9 +1,9 @@
 // The caches of a model's layers as the manifest has them.
 
 import type { GraphVariant, LayerCache } from '@ortler/engine/graph-contract';
-import type { DecoderConfig, LayerConfig } from './hugging-face/decoder-config.ts';
+import { type DecoderConfig, type LayerConfig, stateShapes } from './hugging-face/decoder-config.ts';
 
-type Layers = Pick<DecoderConfig, 'layers' | 'kvHeadCount' | 'headSize' | 'contextLength'>;
+type Layers = Pick<DecoderConfig, 'layers' | 'kvHeadCount' | 'headSize' | 'hiddenSize' | 'contextLength'>;
 
 /**
  * The cache of each layer; undefined where all are alike. ONNX Runtime's operators append to a cache of each layer and keep all tokens
@@ -11,21 +11,22 @@ type Layers = Pick<DecoderConfig, 'layers' | 'kvHeadCount' | 'headSize' | 'conte
  */
 export function findLayerCaches(
   variant: GraphVariant,
-  { layers, kvHeadCount, headSize, contextLength }: Layers,
+  { layers, kvHeadCount, headSize, hiddenSize, contextLength }: Layers,
 ): readonly LayerCache[] | undefined {
-  const caches = layers.map(layer => toCache(variant, layer, contextLength));
+  const caches = layers.map(layer => toCache(variant, layer, { contextLength, hiddenSize }));
   const isPlain = (cache: LayerCache) =>
     cache.kvHeadCount === kvHeadCount &&
     cache.headSize === headSize &&
     cache.window === undefined &&
-    cache.kvSource === undefined;
+    cache.kvSource === undefined &&
+    cache.states === undefined;
   return caches.every(isPlain) ? undefined : caches;
 }
 
 function toCache(
   variant: GraphVariant,
-  { kvHeadCount, headSize, window, kvSource }: LayerConfig,
-  contextLength: number,
+  { kvHeadCount, headSize, window, kvSource, memory }: LayerConfig,
+  { contextLength, hiddenSize }: Pick<Layers, 'contextLength' | 'hiddenSize'>,
 ): LayerCache {
   if (variant !== 'kernels') return { kvHeadCount, headSize };
   return {
@@ -33,5 +34,6 @@ function toCache(
     headSize,
     ...(window !== undefined && window < contextLength && { window }),
     ...(kvSource !== undefined && { kvSource }),
+    ...(memory !== undefined && { states: stateShapes(memory, hiddenSize) }),
   };
 }

@@ -24,12 +24,14 @@ const CAPACITY = 256;
 const BOUNDS = { f32: 1e-4, q8: 0.25, q4: 1 } as const;
 /** Gemma 4 does not scale down its scores, so that roundings of queries and keys weigh more. */
 const SHARP_BOUNDS = { f32: 1e-4, q8: 0.6, q4: 1.6 } as const;
-
+/** Layers with memory multiply two or three projections with each other, and their states keep roundings of earlier tokens. */
+const MEMORY_BOUNDS = { f32: 1e-4, q8: 0.5, q4: 2 } as const;
 /** A rounding may choose another expert, where two score alike: a few logits are then of another computation. */
 const ROUTED_BOUNDS = { f32: 1e-4, q8: 1.2, q4: 2 } as const;
 
 function boundsOf({ family, cases }: (typeof DECODER_GOLDENS)[number]) {
   if ('num_experts_per_tok' in cases[0]!.config) return ROUTED_BOUNDS;
+  if (['lfm2', 'qwen3_5', 'qwen3_5_text'].includes(family)) return MEMORY_BOUNDS;
   return family.startsWith('gemma4') ? SHARP_BOUNDS : BOUNDS;
 }
 

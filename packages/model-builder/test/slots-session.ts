@@ -9,7 +9,9 @@ import {
   MANIFEST_FILE,
   type ModelManifest,
   pastName,
+  pastStateName,
   presentName,
+  presentStateName,
   SLOTS_INPUT,
   SLOTS_OUTPUT,
 } from '@ortler/engine/graph-contract';
@@ -36,6 +38,9 @@ export class SlotsSession {
   readonly #batch: number;
   readonly #capacity: number;
   readonly #cache = new Map<string, CacheArray>();
+  /** Two entries for each sequence of a model with memory: a call reads one and writes the other. */
+  readonly #states = new Map<string, { readonly shape: readonly number[]; readonly data: Float32Array }>();
+  #stateTurn = 0;
 
   private constructor(
     backend: OrtBackend,
@@ -52,6 +57,36 @@ export class SlotsSession {
       const length = this.#cacheDims(layer).reduce((product, dim) => product * dim, 1);
       for (const part of KV_PARTS)
         this.#cache.set(pastName(layer, part), new CACHE_ARRAYS[manifest.kvType](length));
+    }
+    for (const [layer, { states = [] }] of layerCaches(manifest).entries())
+      for (const [index, shape] of states.entries()) {
+        const size = shape.reduce((product, dim) => product * dim, 1);
+        // What a new sequence must not read.
+        const data = new Float32Array(2 * batch * size).fill(Number.NaN);
+        this.#states.set(`${layer}.${index}`, { shape: [2 * batch, ...shape], data });
+      }
+  }
+
+  /** Each sequence reads one of its two states and writes the other. */
+  #bindStates(
+    inputs: Map<string, OrtValue>,
+    outputs: Map<string, OrtValue>,
+    batch: number,
+    length: number,
+    computed: readonly number[],
+  ): void {
+    if (this.#states.size === 0) return;
+    const turn = this.#stateTurn++ % 2;
+    const reads = computed.map((count, index) => (count === 0 ? -1 : 2 * index + turn));
+    const writes = new Array<number>(batch * length).fill(-1);
+    for (let index = 0; index < batch; index++) writes[(index + 1) * length - 1] = 2 * index + 1 - turn;
+    inputs.set(SLOTS_INPUT.stateReads, this.#int32([batch], reads));
+    inputs.set(SLOTS_INPUT.stateWrites, this.#int32([batch, length], writes));
+    for (const [name, { shape, data }] of this.#states) {
+      const [layer, index] = name.split('.').map(Number) as [number, number];
+      const pool = this.#backend.createTensor('float32', shape, data);
+      inputs.set(pastStateName(layer, index), pool);
+      outputs.set(presentStateName(layer, index), pool);
     }
   }
 
@@ -102,6 +137,7 @@ export class SlotsSession {
         outputs.set(presentName(layer, part), tensor);
       }
     }
+    this.#bindStates(inputs, outputs, tokens.length, length, computed);
     const binding = this.#session.bind(inputs, outputs);
     await binding.run();
     binding.dispose();
@@ -111,8 +147,8 @@ export class SlotsSession {
 
   /** Layers that do not read the cache of another one. */
   get #cachedLayers(): number[] {
-    return layerCaches(this.manifest).flatMap(({ kvSource }, layer) =>
-      kvSource === undefined ? [layer] : [],
+    return layerCaches(this.manifest).flatMap(({ kvSource, states }, layer) =>
+      kvSource === undefined && states === undefined ? [layer] : [],
     );
   }
 
@@ -121,6 +157,12 @@ export class SlotsSession {
     for (const [name, target] of this.#cache) {
       const source = other.#cache.get(name)!;
       target.set(source, index * source.length);
+    }
+    for (const [name, { data }] of this.#states) {
+      const source = other.#states.get(name)!.data;
+      const size = source.length / 2;
+      const [from, to] = [other.#stateTurn % 2, 2 * index + (this.#stateTurn % 2)];
+      data.set(source.subarray(from * size, (from + 1) * size), to * size);
     }
   }
 

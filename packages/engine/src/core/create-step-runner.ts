@@ -100,11 +100,12 @@ async function createCpuSlots(
   deviceNote: string | undefined,
 ): Promise<BuiltStepRunner> {
   const options = settleForCpu();
-  const { modelDir, contextLength, threadCount, tuning } = options;
+  const { modelDir, maxSequences, contextLength, threadCount, tuning } = options;
   checkForCpu(modelDir, manifest);
   checkKernels(backend, modelDir, manifest);
   const runner = await createSlotsRunner(backend, modelDir, manifest, {
     slotCount: countSlots(options),
+    maxSequences,
     contextLength,
     longestRow: Math.max(tuning.prefillChunkLength, 1 + LONGEST_DRAFT),
     threadCount,

@@ -5,6 +5,7 @@ import type { SubmitMessage } from '../protocol/messages.ts';
 import type { TokenLogprobs } from '../request/token-logprobs.ts';
 import type { SequenceConstraint } from './answer-constraint/sequence-constraint.ts';
 import { RepetitionDetector } from './repetition-detector.ts';
+import type { RowStates } from './runners/model-runner.ts';
 import { type CounterKey, counterKey } from './sampling/counter-random.ts';
 import { createLogitsProcessors, needsTokenCounts } from './sampling/create-logits-processors.ts';
 import type { LogitsProcessor } from './sampling/logits-processor.ts';
@@ -26,6 +27,8 @@ export interface CachePlace {
    * sequence]`; only the blocks of its tokens are valid.
    */
   readonly blocks: Int32Array;
+  /** Of a model with memory: the states that the next row reads and writes. */
+  readonly rowStates?: RowStates | undefined;
 }
 
 /** The state shared by the choices of one request. */

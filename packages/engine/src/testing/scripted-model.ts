@@ -2,7 +2,13 @@
 // so a wrong slot, a missed copy or a lost chunk shows up as a wrong next token.
 // `scripted-block-model.ts` is the same over blocks.
 
-import type { RunnerFacts, RunnerRow, SlotModelRunner, WindowCache } from '../core/runners/model-runner.ts';
+import type {
+  RunnerFacts,
+  RunnerRow,
+  SlotModelRunner,
+  StatePool,
+  WindowCache,
+} from '../core/runners/model-runner.ts';
 
 export interface ScriptedModelOptions {
   readonly vocabSize?: number;
@@ -10,6 +16,8 @@ export interface ScriptedModelOptions {
   readonly slotCount?: number;
   /** Of a model with slots. Default: none. */
   readonly windowCaches?: readonly WindowCache[];
+  /** Of a model with slots that has a memory. Default: none. */
+  readonly states?: StatePool | undefined;
   /** Most logits rows of a call. Default: one per slot and 8 more. */
   readonly logitsLimit?: number;
   /** The token the model prefers after this history. Default: `hashTokens` of it, modulo the vocabulary. */
@@ -102,17 +110,21 @@ export abstract class ScriptedRunner {
   }
 }
 
-/** A model with slots. Rows that attend to positions which a window's cache has lost are refused. */
+/** A model with slots. Rows that attend to positions which a window's cache has lost, or whose state is that of other tokens, are refused. */
 export class ScriptedModel extends ScriptedRunner implements SlotModelRunner {
   readonly cacheKind = 'slots';
   readonly windowCaches: readonly WindowCache[];
+  readonly states: StatePool | undefined;
   readonly #slots: number[][];
+  /** By entry: the tokens that the state holds. */
+  readonly #states: (readonly number[])[] = [];
   /** By slot and window: the position at each place of the ring. */
   readonly #rings: number[][][];
 
   constructor(options: ScriptedModelOptions = {}) {
     super(options);
     this.windowCaches = options.windowCaches ?? [];
+    this.states = options.states;
     this.#slots = Array.from({ length: this.facts.slotCount }, () => []);
     this.#rings = this.#slots.map(() => this.windowCaches.map(() => []));
   }
@@ -132,6 +144,7 @@ export class ScriptedModel extends ScriptedRunner implements SlotModelRunner {
 
   protected compute(rows: readonly RunnerRow[]): void {
     for (const row of rows) this.#write(row);
+    if (this.states !== undefined) this.#computeStates(rows);
   }
 
   protected historyOf({ slot }: RunnerRow): readonly number[] {
@@ -150,6 +163,26 @@ export class ScriptedModel extends ScriptedRunner implements SlotModelRunner {
     history.push(...row.tokenIds);
     this.#writeRings(row);
     if (history.length > this.facts.contextLength) throw new Error(`Slot ${row.slot} is over the context.`);
+  }
+
+  /** Rows may be computed in any order. */
+  #computeStates(rows: readonly RunnerRow[]): void {
+    const isRead = new Set(rows.map(({ states }) => states?.read));
+    const written = new Set<number>();
+    for (const { slot, tokenIds, computedLength, states } of rows) {
+      if (states === undefined) throw new Error(`The row of slot ${slot} has no states.`);
+      const history = this.#slots[slot]!;
+      const before = states.read === null ? [] : this.#states[states.read];
+      if (before?.join() !== history.slice(0, computedLength).join())
+        throw new Error(`Slot ${slot} reads the state of ${before?.join()}, not that of its tokens.`);
+      for (const { offset, entry } of states.writes) {
+        if (offset < 0 || offset >= tokenIds.length || entry < 0 || entry >= this.states!.count)
+          throw new Error(`Slot ${slot} writes state ${entry} behind token ${offset}.`);
+        if (isRead.has(entry) || written.has(entry)) throw new Error(`State ${entry} is used twice.`);
+        written.add(entry);
+        this.#states[entry] = history.slice(0, computedLength + offset + 1);
+      }
+    }
   }
 
   /** All tokens of a row are written before the first one attends. */

@@ -32,6 +32,8 @@ export type DecoderFeatures = Partial<
     | 'normsValues'
     | 'hasLayerScale'
     | 'perLayerInput'
+    | 'gatesAttention'
+    | 'tiedEmbeddings'
     | 'qkvBias'
     | 'attentionOutputBias'
     | 'mlpBias'

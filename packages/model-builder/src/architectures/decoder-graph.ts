@@ -135,15 +135,38 @@ function checkVariant({ variant, config }: BlockContext): void {
     const message = `mixtures of experts are computed by the CPU kernels, and not built as "${variant.name}"`;
     throw new ModelBuildError('unsupported', message, { key: 'model_type' });
   }
-  const fault = variant.name === 'paged' ? pagedFault(config) : undefined;
+  const fault = variant.name === 'paged' ? pagedFault(config) : memoryFault(config);
   if (fault === undefined) return;
-  throw new ModelBuildError('unsupported', `${fault.message}: not built as "paged"`, { key: fault.key });
+  throw new ModelBuildError('unsupported', `${fault.message}: not built as "${variant.name}"`, {
+    key: fault.key,
+  });
 }
 
-/** What the variant `paged` cannot compute of a model, with its key in config.json. */
-export function pagedFault(
-  config: DecoderConfig,
-): { readonly key: string; readonly message: string } | undefined {
+/** A key of config.json and why its model is not built. */
+export interface VariantFault {
+  readonly key: string;
+  readonly message: string;
+}
+
+/** What only the variant `kernels` computes of a model. */
+export function memoryFault({ layers, gatesAttention }: DecoderConfig): VariantFault | undefined {
+  const layer = layers.findIndex(({ memory }) => memory !== undefined);
+  if (layer >= 0)
+    return {
+      key: 'layer_types',
+      message: `layer ${layer} has a memory (${layers[layer]!.memory!.kind}), which only the CPU kernels of Ortler compute`,
+    };
+  if (!gatesAttention) return undefined;
+  return {
+    key: 'model_type',
+    message: 'its attention has gates, which only the CPU kernels of Ortler compute',
+  };
+}
+
+/** What the variant `paged` cannot compute of a model. */
+export function pagedFault(config: DecoderConfig): VariantFault | undefined {
+  const fault = memoryFault(config);
+  if (fault !== undefined) return fault;
   if (config.attentionSoftcap !== undefined)
     return {
       key: 'attn_logit_softcapping',

@@ -64,6 +64,7 @@ function parseTextConfig(path: string, json: unknown, prefix = ''): DecoderConfi
     hasExperts: features.experts !== undefined,
     valuesAreKeys: false,
     kvSource: undefined,
+    memory: undefined,
   };
   return {
     modelType: keys.model_type,
@@ -85,6 +86,7 @@ function parseTextConfig(path: string, json: unknown, prefix = ''): DecoderConfi
     attentionScale: undefined,
     attentionSoftcap: undefined,
     queryScale: undefined,
+    gatesAttention: false,
     qkvBias: false,
     attentionOutputBias: false,
     mlpBias: false,

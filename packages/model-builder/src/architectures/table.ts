@@ -10,6 +10,7 @@ import { gemma4 } from './gemma4.ts';
 import { glm4 } from './glm4.ts';
 import { granite, graniteMoe } from './granite.ts';
 import { hunyuan } from './hunyuan.ts';
+import { lfm2 } from './lfm2.ts';
 import { llama } from './llama.ts';
 import { ministral3, mistral } from './mistral.ts';
 import { mixtral } from './mixtral.ts';
@@ -19,6 +20,7 @@ import { olmoe } from './olmoe.ts';
 import { phi3 } from './phi3.ts';
 import { qwen2 } from './qwen2.ts';
 import { qwen3 } from './qwen3.ts';
+import { qwen3_5 } from './qwen3-5.ts';
 import { qwen3Moe } from './qwen3-moe.ts';
 import { seedOss } from './seed-oss.ts';
 import { smollm3 } from './smollm3.ts';
@@ -38,6 +40,7 @@ export const ARCHITECTURES: ReadonlyMap<string, Architecture> = new Map(
     granite,
     graniteMoe,
     hunyuan,
+    lfm2,
     llama,
     ministral3,
     mistral,
@@ -50,6 +53,7 @@ export const ARCHITECTURES: ReadonlyMap<string, Architecture> = new Map(
     qwen2,
     qwen3,
     qwen3Moe,
+    qwen3_5,
     seedOss,
     smollm3,
     starcoder2,

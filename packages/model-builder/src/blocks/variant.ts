@@ -17,6 +17,7 @@ export const DYNAMIC_DIMS = {
   blockLength: 'block_length',
   blocksPerSequence: 'blocks_per_sequence',
   boundaries: 'batch_plus_one',
+  states: 'state_count',
 } as const;
 
 /** Inputs that both variants have under the same names. */

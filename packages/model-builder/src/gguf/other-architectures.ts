@@ -25,7 +25,6 @@ export const OTHER_ARCHITECTURES: Readonly<Record<string, string>> = {
   phi2: 'phi',
   qwen2moe: 'qwen2_moe',
   qwen2vl: 'qwen2_vl',
-  qwen35: 'qwen3_5',
   qwen35moe: 'qwen3_5_moe',
   qwen3next: 'qwen3_next',
   qwen3vl: 'qwen3_vl',

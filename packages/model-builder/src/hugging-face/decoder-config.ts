@@ -31,6 +31,8 @@ export interface DecoderConfig {
   readonly attentionSoftcap: number | undefined;
   /** Queries are multiplied by `1 + growth * ln(1 + floor(position / period))`. Not together with norms over heads. */
   readonly queryScale: { readonly growth: number; readonly period: number } | undefined;
+  /** The matrix of queries has the rows of a gate behind those of each head, whose sigmoid multiplies the head's result. */
+  readonly gatesAttention: boolean;
   readonly qkvBias: boolean;
   readonly attentionOutputBias: boolean;
   /** Each head has a score that belongs to no key, and takes its share of the softmax. */
@@ -81,6 +83,51 @@ export interface LayerConfig {
   readonly valuesAreKeys: boolean;
   /** Earlier layer whose keys and values this one attends to; undefined for its own. */
   readonly kvSource: number | undefined;
+  /** What the layer has in place of attention; undefined for attention. */
+  readonly memory: LayerMemory | undefined;
+}
+
+/** How a layer remembers earlier tokens in a state of fixed size. Sizes are whole vectors of 16. */
+export type LayerMemory = ShortConvolution | GatedDeltaNet;
+
+/** `C * convolution(B * x)`; B, C and x have the hidden size. Source: LFM2 */
+export interface ShortConvolution {
+  readonly kind: 'short-convolution';
+  /** Tokens that a convolution covers. */
+  readonly kernel: number;
+  /** Of the convolution and of both matrices. */
+  readonly hasBias: boolean;
+}
+
+/** Linear attention with the gated delta rule, behind a convolution of queries, keys and values. Source: arXiv 2412.06464 */
+export interface GatedDeltaNet {
+  readonly kind: 'gated-delta-net';
+  readonly kernel: number;
+  readonly keyHeadCount: number;
+  readonly valueHeadCount: number;
+  readonly keySize: number;
+  readonly valueSize: number;
+}
+
+/** Channels of the convolution. */
+export function convolvedSize(memory: LayerMemory, hiddenSize: number): number {
+  if (memory.kind === 'short-convolution') return hiddenSize;
+  const { keyHeadCount, keySize, valueHeadCount, valueSize } = memory;
+  return 2 * keyHeadCount * keySize + valueHeadCount * valueSize;
+}
+
+/** Shapes of the states of a layer. */
+export function stateShapes(memory: LayerMemory, hiddenSize: number): readonly (readonly number[])[] {
+  const inputs = [memory.kernel - 1, convolvedSize(memory, hiddenSize)];
+  if (memory.kind === 'short-convolution') return [inputs];
+  return [inputs, [memory.valueHeadCount, memory.keySize, memory.valueSize]];
+}
+
+/** Elements of what attention or memory gives for a token, before the projection back to the residual stream. */
+export function mixedSize({ headCount, hiddenSize, layers }: DecoderConfig, layer: number): number {
+  const { memory, headSize } = layers[layer]!;
+  if (memory === undefined) return headCount * headSize;
+  return memory.kind === 'short-convolution' ? hiddenSize : memory.valueHeadCount * memory.valueSize;
 }
 
 export interface NormConfig {
@@ -118,6 +165,23 @@ export interface ModuleNames {
   readonly perLayerGate: string;
   readonly perLayerProjection: string;
   readonly afterPerLayerInput: string | undefined;
+  /** The last norm, which is outside of layers. */
+  readonly finalNorm: string;
+  readonly memory: MemoryModules;
+}
+
+/** Names of the modules of a layer with memory, and of its tensors without a module. */
+export interface MemoryModules {
+  /** What the convolution reads. */
+  readonly input: string;
+  readonly gate: string;
+  readonly beta: string;
+  readonly decay: string;
+  readonly convolution: string;
+  readonly decayLog: string;
+  readonly decayBias: string;
+  readonly norm: string;
+  readonly output: string;
 }
 
 /** The names of Llama, which most architectures share. */
@@ -140,4 +204,16 @@ export const LLAMA_MODULES: ModuleNames = {
   perLayerGate: 'per_layer_input_gate',
   perLayerProjection: 'per_layer_projection',
   afterPerLayerInput: undefined,
+  finalNorm: 'norm',
+  memory: {
+    input: 'linear_attn.in_proj_qkv',
+    gate: 'linear_attn.in_proj_z',
+    beta: 'linear_attn.in_proj_b',
+    decay: 'linear_attn.in_proj_a',
+    convolution: 'linear_attn.conv1d',
+    decayLog: 'linear_attn.A_log',
+    decayBias: 'linear_attn.dt_bias',
+    norm: 'linear_attn.norm',
+    output: 'linear_attn.out_proj',
+  },
 };

@@ -1,8 +1,9 @@
 // The weights of a decoder by their role. It knows the names and shapes that a checkpoint stores them under.
 
+import { assertInvariant } from '../errors.ts';
 import type { WeightSource } from './checkpoint.ts';
 import type { CheckpointTensor } from './checkpoint-tensor.ts';
-import type { DecoderConfig } from './decoder-config.ts';
+import { convolvedSize, type DecoderConfig, type LayerMemory, mixedSize } from './decoder-config.ts';
 import { LayerExperts } from './layer-experts.ts';
 import { withOffset } from './norm-weight.ts';
 import { RecentMatrices } from './recent-matrices.ts';
@@ -17,7 +18,9 @@ export type LayerMatrix =
   | 'up'
   | 'down'
   | 'perLayerGate'
-  | 'perLayerProjection';
+  | 'perLayerProjection'
+  | MemoryMatrix;
+export type MemoryMatrix = 'memoryInput' | 'memoryGate' | 'memoryBeta' | 'memoryDecay' | 'memoryOutput';
 export type LayerNorm =
   | 'beforeAttention'
   | 'afterAttention'
@@ -29,6 +32,14 @@ export type HeadNorm = 'queryNorm' | 'keyNorm';
 /** Prefixes of the decoder's tensors: alone, as a part of a wrapper (two spellings), and without its head. */
 const PREFIXES = ['model.', 'model.language_model.', 'language_model.model.', ''];
 const HEADS = ['lm_head', 'language_model.lm_head'];
+
+const MEMORY_MODULES = {
+  memoryInput: 'input',
+  memoryGate: 'gate',
+  memoryBeta: 'beta',
+  memoryDecay: 'decay',
+  memoryOutput: 'output',
+} as const satisfies Record<MemoryMatrix, string>;
 
 /** All methods throw as `WeightSource.tensor`. */
 export class DecoderWeights {
@@ -71,10 +82,10 @@ export class DecoderWeights {
 
   /** Shape: `[outputs]`. Undefined for matrices without. */
   bias(layer: number, role: LayerMatrix): CheckpointTensor | undefined {
-    if (!hasBias(this.#config, role)) return undefined;
+    if (!hasBias(this.#config, layer, role)) return undefined;
     const [outputs] = matrixShape(this.#config, layer, role);
     const fused = this.#fused(layer, role);
-    if (fused === undefined) return this.#tensor(layer, this.#config.modules[role], 'bias', [outputs]);
+    if (fused === undefined) return this.#tensor(layer, this.#module(layer, role), 'bias', [outputs]);
     return tensorRows(this.#tensor(layer, fused.module, 'bias', [fused.rowCount]), fused.firstRow, outputs);
   }
 
@@ -127,7 +138,7 @@ export class DecoderWeights {
   }
 
   finalNorm(): NormWeights {
-    return this.#norm(`${this.#prefix}norm`);
+    return this.#norm(`${this.#prefix}${this.#config.modules.finalNorm}`);
   }
 
   /** Shape: `[headSize]`, or `[heads * headSize]` for a norm over all heads. */
@@ -138,23 +149,66 @@ export class DecoderWeights {
     return withOffset(this.#tensor(layer, modules[role], 'weight', [heads * headSize]), norm.weightOffset);
   }
 
+  /** Weights and, if any, bias of the convolution of a layer with memory. Shape: `[channels, 1, kernel]`, `[channels]`. */
+  convolution(layer: number): {
+    readonly weight: CheckpointTensor;
+    readonly bias: CheckpointTensor | undefined;
+  } {
+    const { modules, hiddenSize } = this.#config;
+    const memory = this.#memory(layer);
+    const channels = convolvedSize(memory, hiddenSize);
+    const module = modules.memory.convolution;
+    const hasOwnBias = memory.kind === 'short-convolution' && memory.hasBias;
+    return {
+      weight: this.#tensor(layer, module, 'weight', [channels, 1, memory.kernel]),
+      bias: hasOwnBias ? this.#tensor(layer, module, 'bias', [channels]) : undefined,
+    };
+  }
+
+  /** What gated delta networks have besides matrices. Shape: `[valueHeads]` and, of the norm of each head, `[valueSize]`. */
+  deltaVectors(layer: number): Readonly<Record<'decayLog' | 'decayBias' | 'norm', CheckpointTensor>> {
+    const memory = this.#memory(layer);
+    assertInvariant(memory.kind === 'gated-delta-net', 'a short convolution has no decay');
+    const { decayLog, decayBias, norm } = this.#config.modules.memory;
+    const vector = (name: string) =>
+      this.source.tensor(`${this.#layer(layer)}.${name}`, [memory.valueHeadCount]);
+    return {
+      decayLog: vector(decayLog),
+      decayBias: vector(decayBias),
+      norm: this.#tensor(layer, norm, 'weight', [memory.valueSize]),
+    };
+  }
+
+  #memory(layer: number): LayerMemory {
+    const { memory } = this.#config.layers[layer]!;
+    assertInvariant(memory !== undefined, 'a layer with memory');
+    return memory;
+  }
+
   /**
    * Checks the numbers of heads and layers before anything is allocated, because graphs build lists of that length first and a
    * corrupt number could exhaust memory.
    */
   checkExtent(): void {
     const last = this.#config.layerCount - 1;
-    if (this.norm(last, 'beforeAttention') === undefined) this.matrix(last, 'attentionOutput');
-    this.matrix(0, 'query');
+    const hasMemory = (layer: number) => this.#config.layers[layer]!.memory !== undefined;
+    if (this.norm(last, 'beforeAttention') === undefined)
+      this.matrix(last, hasMemory(last) ? 'memoryOutput' : 'attentionOutput');
+    this.matrix(0, hasMemory(0) ? 'memoryInput' : 'query');
   }
 
   /** Throws: as `WeightSource.checkAllUsed`. */
   checkAllUsed(): void {
     const isOther = (name: string) =>
       this.#config.isTextPart && this.#prefix !== '' && !name.startsWith(this.#prefix);
-    // A stored copy of a tied head, which `checkTiedHead` compares, and old rotary tables, which transformers ignores.
+    // A stored copy of a tied head, which `checkTiedHead` compares, old rotary tables and layers that predict further tokens, which
+    // transformers ignores.
     this.source.checkAllUsed(
-      name => name === this.headName || name.endsWith('.rotary_emb.inv_freq') || isOther(name),
+      name =>
+        name === this.headName ||
+        name.endsWith('.rotary_emb.inv_freq') ||
+        name.startsWith('mtp.') ||
+        isOther(name),
     );
   }
 
@@ -186,6 +240,7 @@ export class DecoderWeights {
   /** In a layer with experts the MLP is the one that all tokens share. */
   #module(layer: number, role: LayerMatrix): string {
     const { modules, layers, experts } = this.#config;
+    if (isMemoryMatrix(role)) return modules.memory[MEMORY_MODULES[role]];
     const isMlp = role === 'gate' || role === 'up' || role === 'down';
     const shared = layers[layer]!.hasExperts ? experts!.modules.shared : undefined;
     return isMlp && shared !== undefined ? shared[role] : modules[role];
@@ -219,16 +274,18 @@ export interface NormWeights {
   readonly bias: CheckpointTensor | undefined;
 }
 
+function isMemoryMatrix(role: LayerMatrix): role is MemoryMatrix {
+  return Object.hasOwn(MEMORY_MODULES, role);
+}
+
 /** `[outputs, inputs]`. */
-function matrixShape(
-  { headCount, hiddenSize, layers, perLayerInput }: DecoderConfig,
-  layer: number,
-  role: LayerMatrix,
-): readonly [number, number] {
+function matrixShape(config: DecoderConfig, layer: number, role: LayerMatrix): readonly [number, number] {
+  const { headCount, hiddenSize, layers, perLayerInput, gatesAttention } = config;
+  if (isMemoryMatrix(role)) return memoryMatrixShape(config, layer, role);
   const { headSize, kvHeadCount, intermediateSize } = layers[layer]!;
   switch (role) {
     case 'query':
-      return [headCount * headSize, hiddenSize];
+      return [headCount * headSize * (gatesAttention ? 2 : 1), hiddenSize];
     case 'key':
     case 'value':
       return [kvHeadCount * headSize, hiddenSize];
@@ -246,7 +303,27 @@ function matrixShape(
   }
 }
 
-function hasBias(config: DecoderConfig, role: LayerMatrix): boolean {
+function memoryMatrixShape(
+  config: DecoderConfig,
+  layer: number,
+  role: MemoryMatrix,
+): readonly [number, number] {
+  const { hiddenSize } = config;
+  const memory = config.layers[layer]!.memory!;
+  if (role === 'memoryOutput') return [hiddenSize, mixedSize(config, layer)];
+  if (memory.kind === 'short-convolution') {
+    assertInvariant(role === 'memoryInput', 'a short convolution has one matrix before it');
+    return [3 * hiddenSize, hiddenSize];
+  }
+  if (role === 'memoryInput') return [convolvedSize(memory, hiddenSize), hiddenSize];
+  return [role === 'memoryGate' ? mixedSize(config, layer) : memory.valueHeadCount, hiddenSize];
+}
+
+function hasBias(config: DecoderConfig, layer: number, role: LayerMatrix): boolean {
+  if (isMemoryMatrix(role)) {
+    const { memory } = config.layers[layer]!;
+    return memory?.kind === 'short-convolution' && memory.hasBias;
+  }
   switch (role) {
     case 'query':
     case 'key':

@@ -27,6 +27,7 @@ const builtManifest = z.object({
         headSize: z.int().positive(),
         window: z.int().positive().optional(),
         kvSource: z.int().nonnegative().optional(),
+        states: z.array(z.array(z.int().positive())).optional(),
       }),
     )
     .optional(),

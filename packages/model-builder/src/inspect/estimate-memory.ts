@@ -10,6 +10,7 @@ import {
   layerCaches,
   type Precision,
   REWIND_LENGTH,
+  stateBytes,
   VARIANT_PRECISIONS,
   windowCapacity,
 } from '@ortler/engine/graph-contract';
@@ -34,7 +35,7 @@ export interface MemoryEstimate {
   readonly precision: Precision;
   readonly kvType: KvType;
   readonly weightBytes: number;
-  /** Of one sequence of the context. */
+  /** Of one sequence of the context, with the states of layers with memory. */
   readonly cacheBytes: number;
 }
 
@@ -143,9 +144,9 @@ function bytesOfCache(
   contextLength: number,
 ): number {
   const { variant, kvType } = cache;
-  const tokensOf = ({ window, kvSource }: LayerCache): number => {
+  const tokensOf = ({ window, kvSource, states }: LayerCache): number => {
     if (variant !== 'kernels') return contextLength;
-    if (kvSource !== undefined) return 0;
+    if (kvSource !== undefined || states !== undefined) return 0;
     const whole = Math.ceil(contextLength / CACHE_GROUP) * CACHE_GROUP;
     // Chunks of prompts are shorter than that by default.
     const lengths = { contextLength, longestRow: 1, rewindLength: REWIND_LENGTH };
@@ -155,7 +156,8 @@ function bytesOfCache(
     const { kvHeadCount, headSize } = layer;
     return 2 * kvHeadCount * cacheRowLength({ variant, kvType, headSize }) * tokensOf(layer);
   });
-  return TYPE_BYTES[kvType] * elementCount;
+  // A step reads the states of the tokens before it and writes others.
+  return TYPE_BYTES[kvType] * elementCount + 2 * stateBytes(layerCaches(cache));
 }
 
 function sumOf<T>(items: readonly T[], sizeOf: (item: T) => number): number {

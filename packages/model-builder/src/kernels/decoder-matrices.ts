@@ -5,13 +5,13 @@ import { EMBEDDING_WEIGHT } from '../blocks/embedding.ts';
 import { projectedParts } from '../blocks/head-norm.ts';
 import { LM_HEAD_WEIGHT } from '../blocks/lm-head.ts';
 import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
-import type { DecoderConfig } from '../hugging-face/decoder-config.ts';
+import type { DecoderConfig, LayerMemory } from '../hugging-face/decoder-config.ts';
 import type { DecoderWeights, LayerMatrix } from '../hugging-face/decoder-weights.ts';
 import type { ExpertMatrix } from '../hugging-face/layer-experts.ts';
 
 /**
  * `table`: the embedding table, and the output matrix. `gateUp`: gates and ups, or ups alone without a gate. `router`: what decides
- * between experts, always in float32: it is small, and another choice is another answer.
+ * between experts, or what a memory forgets and takes in; always in float32: it is small, and another choice is another answer.
  */
 export type MatrixRole =
   | 'table'
@@ -69,10 +69,15 @@ export const PER_LAYER_MODEL_PROJECTION: DecoderMatrix = {
 };
 
 export interface LayerMatrices {
-  readonly query: DecoderMatrix;
+  readonly query?: DecoderMatrix;
   readonly key?: DecoderMatrix;
   readonly value?: DecoderMatrix;
-  readonly attentionOutput: DecoderMatrix;
+  readonly attentionOutput?: DecoderMatrix;
+  readonly memoryInput?: DecoderMatrix;
+  readonly memoryGate?: DecoderMatrix;
+  readonly memoryBeta?: DecoderMatrix;
+  readonly memoryDecay?: DecoderMatrix;
+  readonly memoryOutput?: DecoderMatrix;
   /** Of the MLP, or of the expert that all tokens share. */
   readonly gateUp?: DecoderMatrix;
   readonly down?: DecoderMatrix;
@@ -96,16 +101,14 @@ export function layerMatrices(config: DecoderConfig, layer: number): LayerMatric
     name: `model.layers.${layer}.${module}.weight`,
     tensors: weights => parts.map(part => weights.matrix(layer, part)),
   });
-  const own = projectedParts(config, layer);
   const { isGated, perLayerInput } = config;
   const { intermediateSize, hasExperts } = config.layers[layer]!;
   const gateUp = () =>
     isGated ? of('gateUp', 'mlp.gate_up_proj', 'gate', 'up') : of('gateUp', 'mlp.up_proj', 'up');
   return {
-    query: of('query', 'self_attn.q_proj', 'query'),
-    ...(own.includes('key') ? { key: of('key', 'self_attn.k_proj', 'key') } : {}),
-    ...(own.includes('value') ? { value: of('value', 'self_attn.v_proj', 'value') } : {}),
-    attentionOutput: of('attentionOutput', 'self_attn.o_proj', 'attentionOutput'),
+    ...(config.layers[layer]!.memory === undefined
+      ? attentionMatrices(projectedParts(config, layer), of)
+      : memoryMatrices(config.layers[layer]!.memory, of)),
     ...(intermediateSize === 0 ? {} : { gateUp: gateUp(), down: of('down', 'mlp.down_proj', 'down') }),
     ...(hasExperts ? { experts: expertMatrices(config, layer) } : {}),
     ...(perLayerInput === undefined
@@ -139,5 +142,31 @@ function expertMatrices(config: DecoderConfig, layer: number): ExpertMatrices {
       : {
           sharedWeight: router('shared_weight', weights => [weights.experts(layer).sharedWeight()!]),
         }),
+  };
+}
+
+type MatrixOf = (role: MatrixRole, module: string, ...parts: readonly LayerMatrix[]) => DecoderMatrix;
+
+function attentionMatrices(own: readonly LayerMatrix[], of: MatrixOf) {
+  return {
+    query: of('query', 'self_attn.q_proj', 'query'),
+    ...(own.includes('key') ? { key: of('key', 'self_attn.k_proj', 'key') } : {}),
+    ...(own.includes('value') ? { value: of('value', 'self_attn.v_proj', 'value') } : {}),
+    attentionOutput: of('attentionOutput', 'self_attn.o_proj', 'attentionOutput'),
+  };
+}
+
+/** In the roles of matrices of attention that do the same work. */
+function memoryMatrices({ kind }: LayerMemory, of: MatrixOf) {
+  return {
+    memoryInput: of('query', 'memory.in_proj', 'memoryInput'),
+    ...(kind === 'gated-delta-net'
+      ? {
+          memoryGate: of('gateUp', 'memory.z_proj', 'memoryGate'),
+          memoryBeta: of('router', 'memory.b_proj', 'memoryBeta'),
+          memoryDecay: of('router', 'memory.a_proj', 'memoryDecay'),
+        }
+      : {}),
+    memoryOutput: of('attentionOutput', 'memory.out_proj', 'memoryOutput'),
   };
 }

@@ -91,6 +91,10 @@ function queryKeyValue(context: KernelsContext, layer: number, path: string, inp
     'queries over the keys of another layer have norms over each head',
   );
   if (kvSource !== undefined) return packed;
+  assertInvariant(
+    !config.gatesAttention || config.queryKeyNorm === 'head',
+    'gated queries have norms over each head',
+  );
   // Norms over each head before the rotation are the operator's.
   const isOperators = config.queryKeyNorm === 'none' || config.queryKeyNorm === 'head';
   if (isOperators && config.queryScale === undefined && !config.normsValues && !valuesAreKeys) return packed;
@@ -126,6 +130,7 @@ function settings({ config }: KernelsContext, layer: number): Record<string, Att
     heads: int(headCount),
     kv_heads: int(kvHeadCount),
     head_size: int(headSize),
+    ...(config.gatesAttention ? { gated: int(1) } : {}),
     ...(config.queryKeyNorm === 'head' ? { epsilon: float(norm.epsilon) } : {}),
     ...(rope !== undefined && config.ropes[rope]!.isInterleaved ? { interleaved: int(1) } : {}),
     ...(window === undefined ? {} : { window: int(window) }),

@@ -14,7 +14,7 @@ import { addUpdate, type PlacedNorm, scaleLayer } from '../blocks/residual-strea
 import { declareRotaryTables } from '../blocks/rotary.ts';
 import { DYNAMIC_DIMS, type Variant } from '../blocks/variant.ts';
 import { ModelBuildError } from '../errors.ts';
-import { readsPositions } from '../hugging-face/decoder-config.ts';
+import { mixedSize, readsPositions } from '../hugging-face/decoder-config.ts';
 import type { LayerMatrix } from '../hugging-face/decoder-weights.ts';
 import {
   EMBEDDING_TABLE,
@@ -33,6 +33,7 @@ import {
   tiles,
 } from './kernels-context.ts';
 import { experts } from './kernels-experts.ts';
+import { declareStates, memory } from './kernels-memory.ts';
 import { mlpInner } from './kernels-mlp.ts';
 import { embeddingLookup } from './product.ts';
 
@@ -60,7 +61,7 @@ export type KernelsGraphOptions = Partial<Pick<KernelsContext, 'formats' | 'onMa
  *                              Experts (residual, router)    residual
  *   norm, output matrix        Product (residual)            logits
  * ```
- * What a model has besides (norms behind attention and MLP, scales, soft caps of logits) is in ONNX Runtime's operators. In the
+ * A layer with memory has its operators in place of the attention: see `kernels-memory.ts`. What a model has besides (norms behind attention and MLP, scales, soft caps of logits) is in ONNX Runtime's operators. In the
  * last layer everything after the attention runs on the rows of `logit_rows` only.
  *
  * Throws: `tensor_missing`, `tensor_mismatch`, `unsupported` for tensors that contradict `config.json` or that it does not imply.
@@ -88,6 +89,7 @@ export function recordKernelsGraph(
   graph.input(SLOTS_INPUT.inputIds, 'int64', [batch, length]);
   graph.input(SLOTS_INPUT.lastPositions, 'int32', [batch]);
   graph.input(SLOTS_INPUT.logitRows, 'int64', [rows]);
+  declareStates(context);
   declareRotaryTables(graph, config, 'float32');
   if (readsPositions(config)) declarePositions(graph);
   declareQueryScale(context);
@@ -117,24 +119,25 @@ function decoderLayer(
   perLayer: string | undefined,
 ): string {
   const { config, weights } = context;
-  const { headCount, hiddenSize, isParallel } = config;
-  const { headSize } = config.layers[layer]!;
+  const { hiddenSize, isParallel } = config;
+  const isMemory = config.layers[layer]!.memory !== undefined;
   const path = `/model/layers.${layer}`;
   const before = normedInput(context, layerNorm(weights, layer, 'beforeAttention'), input);
-  let attended = attention(context, layer, before);
+  let attended = (isMemory ? memory : attention)(context, layer, before);
   let residual = input;
   let parallelInput = before.input;
   let own = perLayer && layerInput({ ...context, ...VARIANT }, layer, perLayer);
   if (layer === config.layerCount - 1) {
     const select = (name: string, value: string, size: number) =>
       selectRows({ ...context, variant: VARIANT }, `${path}/logit_rows/${name}`, value, size);
-    attended = select('attention', attended, headCount * headSize);
+    attended = select('attention', attended, mixedSize(config, layer));
     residual = select('residual', residual, hiddenSize);
     own = own && select('per_layer_input', own, config.perLayerInput!.size);
     if (isParallel)
       parallelInput = before.input === input ? residual : select('normed', before.input, hiddenSize);
   }
-  residual = addProduct(context, layer, { role: 'attentionOutput', input: attended, residual });
+  const role = isMemory ? 'memoryOutput' : 'attentionOutput';
+  residual = addProduct(context, layer, { role, input: attended, residual });
   const mlpInput = isParallel
     ? { ...before, input: parallelInput }
     : normedInput(context, layerNorm(weights, layer, 'beforeMlp'), residual);
@@ -163,6 +166,7 @@ function perLayerValues(context: KernelsContext, embedded: string): string | und
 
 const UPDATES = {
   attentionOutput: { path: 'attn/o_proj', ownNorm: 'afterAttention' },
+  memoryOutput: { path: 'memory/out_proj', ownNorm: 'afterAttention' },
   down: { path: 'mlp/down_proj', ownNorm: 'afterMlp' },
 } as const satisfies Partial<Record<LayerMatrix, object>>;
 

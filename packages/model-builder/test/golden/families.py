@@ -536,6 +536,64 @@ GRANITEMOE_CASES = cases_of(
     case("no multipliers, biases", embedding_multiplier=1.0, residual_multiplier=1.0, logits_scaling=1.0, attention_bias=True),
 )
 
+LFM2 = {
+    "model_type": "lfm2",
+    **without(LLAMA, "rms_norm_eps", "hidden_act", "rope_theta"),
+    "norm_eps": 1e-5,
+    "max_position_embeddings": 512,
+    "rope_parameters": {"rope_type": "default", "rope_theta": 1000000.0},
+    "conv_L_cache": 3,
+    "block_auto_adjust_ff_dim": False,
+    "layer_types": ["conv", "conv", "full_attention", "conv"],
+}
+LFM2_CASES = cases_of(
+    LFM2,
+    case("tied", tie_word_embeddings=True, prompts=[1, 300, 40]),
+    case("separate head, biases of convolutions, kernel of 4", conv_bias=True, conv_L_cache=4),
+    case("adjusted intermediate size", block_auto_adjust_ff_dim=True, block_multiple_of=32, block_ffn_dim_multiplier=1.3),
+    case("attention last, layers by their index", layer_types=None, full_attn_idxs=[1, 3]),
+)
+
+QWEN3_5_TEXT = {
+    "model_type": "qwen3_5_text",
+    **without(LLAMA, "rope_theta"),
+    "rms_norm_eps": 1e-6,
+    "max_position_embeddings": 512,
+    "head_dim": 64,
+    "rope_parameters": {
+        "rope_type": "default",
+        "rope_theta": 10000000.0,
+        "partial_rotary_factor": 0.25,
+        "mrope_interleaved": True,
+        "mrope_section": [3, 3, 2],
+    },
+    "linear_conv_kernel_dim": 4,
+    "linear_key_head_dim": 32,
+    "linear_value_head_dim": 32,
+    "linear_num_key_heads": 2,
+    "linear_num_value_heads": 4,
+}
+QWEN3_5_TEXT_CASES = cases_of(
+    QWEN3_5_TEXT,
+    case("separate head", prompts=[1, 300, 40]),
+    case("tied, as many heads of keys as of values", tie_word_embeddings=True, linear_num_key_heads=4),
+    case("heads of different sizes, biases, attention first",
+        linear_key_head_dim=16, linear_value_head_dim=48, attention_bias=True,
+        layer_types=["full_attention", "linear_attention", "full_attention", "linear_attention"]),
+)
+
+QWEN3_5 = {
+    "model_type": "qwen3_5",
+    "text_config": QWEN3_5_TEXT,
+    "vision_config": {
+        "depth": 1, "hidden_size": 32, "intermediate_size": 32, "num_heads": 2, "patch_size": 14,
+        "out_hidden_size": 64, "num_position_embeddings": 16,
+    },
+    "image_token_id": 90, "video_token_id": 91, "vision_start_token_id": 92, "vision_end_token_id": 93,
+    "tie_word_embeddings": False,
+}
+QWEN3_5_CASES = [case("text part of a wrapper", **QWEN3_5)]
+
 FAMILIES = {
     "llama": LLAMA_CASES,
     "qwen2": QWEN2_CASES,
@@ -567,4 +625,7 @@ FAMILIES = {
     "olmoe": OLMOE_CASES,
     "qwen3_moe": QWEN3_MOE_CASES,
     "granitemoe": GRANITEMOE_CASES,
+    "lfm2": LFM2_CASES,
+    "qwen3_5": QWEN3_5_CASES,
+    "qwen3_5_text": QWEN3_5_TEXT_CASES,
 }

@@ -91,6 +91,9 @@ export class BlockCacheManager implements KvCacheManager {
     return this.#counters;
   }
 
+  /** Does nothing: blocks of rejected tokens are written again. */
+  startStep(): void {}
+
   /**
    * Admits a sequence when its tokens fit and every other sequence in the cache can still take a block, so that an admitted
    * sequence is not preempted in the next steps.

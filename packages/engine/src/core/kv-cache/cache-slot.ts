@@ -1,8 +1,10 @@
 // The bookkeeping of one slot of the physical cache: its owner, the tokens it holds, and which of its prefixes are in the
 // prefix index. Only the cache manager and the prefix index change it.
 
+import type { RowStates } from '../runners/model-runner.ts';
 import { type CachePlace, NO_BLOCKS, type Sequence } from '../sequence.ts';
 import type { BlockHash } from './block-hash.ts';
+import type { SlotState } from './slot-states.ts';
 
 /** Tokens whose keys and values stayed in a slot after their sequence left it. */
 export interface CachedPrefix {
@@ -26,6 +28,10 @@ export class CacheSlot implements CachePlace {
   lastUsed = 0;
   /** Positions that steps may have written since the slot was empty, among them drafts that were not accepted. */
   reservedLength = 0;
+  /** Of a model with memory: its states, by ascending length. */
+  readonly states: SlotState[] = [];
+  /** Of a model with memory: states of the next step's row. */
+  rowStates: RowStates | undefined = undefined;
 
   constructor(slot: number) {
     this.slot = slot;

@@ -28,5 +28,6 @@ export function createKvCacheManager(runner: ModelRunner, settings: KvCacheSetti
     prefixCaching,
     blockLength: indexBlockLength,
     windowCaches: runner.windowCaches,
+    states: runner.states,
   });
 }

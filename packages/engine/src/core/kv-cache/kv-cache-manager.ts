@@ -25,6 +25,8 @@ export interface KvCacheManager {
   readonly freeCount: number;
   /** Share of the cache that admitted sequences hold, 0 to 1; cached prefixes count as free. */
   readonly usedShare: number;
+  /** Frees what was reserved for the last step and not computed. Once before the reservations of each step. */
+  startStep(): void;
   /**
    * Reserves a place for all tokens of the sequence, which the caller assigns next, and looks up its longest cached prefix,
    * at most all tokens but the last, which must be computed for its logits. `freeCount` is above 0.

@@ -6,6 +6,7 @@ import type { CacheSlot } from './cache-slot.ts';
 import { holdsWindow } from './holds-window.ts';
 import { findOwnerViolations } from './owner-violations.ts';
 import type { SlotPrefixIndex } from './slot-prefix-index.ts';
+import { findStateViolations, type SlotStates } from './slot-states.ts';
 
 /** The state of a slot cache manager that is checked. */
 export interface SlotBookkeeping {
@@ -18,12 +19,13 @@ export interface SlotBookkeeping {
   /** In the order of the pool. */
   readonly slots: readonly CacheSlot[];
   readonly index: SlotPrefixIndex;
+  readonly states: SlotStates | null;
   readonly ownedCount: number;
 }
 
 /** Violations, in sentences; empty when all invariants hold. */
 export function findSlotCacheViolations(
-  { slots, settings, index, ownedCount }: SlotBookkeeping,
+  { slots, settings, index, ownedCount, states }: SlotBookkeeping,
   contextLength: number,
 ): string[] {
   const violations: string[] = [];
@@ -50,6 +52,7 @@ export function findSlotCacheViolations(
   const knownCount = slots.reduce((sum, slot) => sum + slot.blockHashes.length, 0);
   if (index.entryCount !== knownCount)
     violations.push(`The prefix index has ${index.entryCount} entries for ${knownCount} blocks.`);
+  if (states !== null) violations.push(...findStateViolations(states, slots));
   return violations;
 }
 

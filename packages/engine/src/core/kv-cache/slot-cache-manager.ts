@@ -7,7 +7,7 @@
 //            | decodes   | prefills, paused sequences, cached prefixes, empty slots, in any order |
 
 import { assertInvariant } from '../../errors.ts';
-import type { WindowCache } from '../runners/model-runner.ts';
+import type { StatePool, WindowCache } from '../runners/model-runner.ts';
 import type { Sequence } from '../sequence.ts';
 import { CacheSlot } from './cache-slot.ts';
 import { holdsWindow } from './holds-window.ts';
@@ -15,6 +15,7 @@ import type { Admission, CacheCounters, KvCacheManager } from './kv-cache-manage
 import { mustComputePrompt, PrefixCounters } from './prefix-counters.ts';
 import { findSlotCacheViolations } from './slot-cache-invariants.ts';
 import { type PrefixHit, SlotPrefixIndex } from './slot-prefix-index.ts';
+import { SlotStates } from './slot-states.ts';
 
 /** The part of the runner that the manager uses. */
 export interface SlotMover {
@@ -34,6 +35,8 @@ export interface SlotCacheSettings {
   readonly blockLength: number;
   /** Those of the runner. */
   readonly windowCaches: readonly WindowCache[];
+  /** That of the runner; absent for a model without memory. */
+  readonly states?: StatePool | undefined;
 }
 
 /**
@@ -45,6 +48,8 @@ const COPIES_PER_COMPUTATION = 32;
 export class SlotCacheManager implements KvCacheManager {
   readonly settings: SlotCacheSettings;
   readonly index: SlotPrefixIndex;
+  /** Null for a model without memory. */
+  readonly states: SlotStates | null;
   readonly #mover: SlotMover;
   /** By place in the pool. */
   readonly #slots: CacheSlot[];
@@ -59,6 +64,7 @@ export class SlotCacheManager implements KvCacheManager {
     assertInvariant(settings.maxSequences <= settings.slotCount, 'every running sequence has a slot');
     this.settings = settings;
     this.index = new SlotPrefixIndex(settings.blockLength);
+    this.states = settings.states === undefined ? null : new SlotStates({ ...settings, ...settings.states });
     this.#mover = mover;
     this.#slots = Array.from({ length: settings.slotCount }, (_, index) => new CacheSlot(index));
     this.#isFront = new Uint8Array(settings.slotCount);
@@ -96,16 +102,21 @@ export class SlotCacheManager implements KvCacheManager {
     assertInvariant(sequence.slot === null, 'a sequence holds at most one slot');
     const hit = this.#findPrefix(sequence);
     const length = hit?.length ?? 0;
-    if (hit !== null) hit.slot.lastUsed = ++this.#clock;
+    if (hit !== null) {
+      hit.slot.lastUsed = ++this.#clock;
+      this.states?.touch(hit.slot, length, this.#clock);
+    }
     const slot = this.#chooseSlot(hit);
     if (slot === hit?.slot) {
       this.index.cut(slot, length);
+      this.states?.cut(slot, length);
     } else {
       this.#empty(slot);
       if (hit !== null) {
         this.#mover.copySlot(hit.slot.slot, slot.slot, length);
         // What the other slot had lost is missing here too.
         slot.reservedLength = hit.slot.writtenLength;
+        this.states?.share(hit.slot, slot, length);
       }
     }
     slot.cached = null;
@@ -116,9 +127,17 @@ export class SlotCacheManager implements KvCacheManager {
     return { place: slot, cachedLength: length };
   }
 
-  /** Always true: a slot holds a whole context. Mutates: how far the slot may have been written. */
+  startStep(): void {
+    this.states?.startStep(this.#slots);
+  }
+
+  /**
+   * A slot holds a whole context, so only a draft of a model with memory may not fit, whose states are kept token by token. Mutates:
+   * how far the slot may have been written, and its states.
+   */
   reserve(sequence: Sequence, tokenCount: number): boolean {
     const slot = this.#slotOf(sequence);
+    if (this.states?.reserve(slot, sequence, tokenCount, ++this.#clock) === false) return false;
     slot.reservedLength = Math.max(slot.reservedLength, tokenCount);
     return true;
   }
@@ -131,6 +150,7 @@ export class SlotCacheManager implements KvCacheManager {
     const length = sequence.computedLength;
     if (options.keepsPrefix && this.settings.prefixCaching && length > 0) {
       this.index.extend(slot);
+      this.states?.settle(slot);
       slot.cached = { partition: sequence.partition, tokenIds: sequence.tokenIds.slice(0, length) };
       slot.owner = null;
       slot.lastUsed = ++this.#clock;
@@ -176,7 +196,7 @@ export class SlotCacheManager implements KvCacheManager {
     const sibling = this.#siblingPrefix(sequence, limit);
     if (!this.settings.prefixCaching || mustComputePrompt(sequence)) return sibling;
     for (const slot of this.#slots) if (slot.owner !== null) this.index.extend(slot);
-    const hit = this.index.find(sequence.partition, sequence.tokenIds, limit, this.#holdsPrefix);
+    const hit = this.index.find(sequence.partition, sequence.tokenIds, limit, this.#continuable);
     return (hit?.length ?? 0) > (sibling?.length ?? 0) ? hit : sibling;
   }
 
@@ -186,14 +206,19 @@ export class SlotCacheManager implements KvCacheManager {
     for (const other of sequence.group.openSequences) {
       if (other.slot === null) continue;
       const slot = this.#slots[other.slot]!;
-      const length = Math.min(other.computedLength, sequence.promptLength, limit);
-      if (length > (best?.length ?? 0) && this.#holdsPrefix(slot, length)) best = { slot, length };
+      const length = this.#continuable(slot, Math.min(other.computedLength, sequence.promptLength, limit));
+      if (length > (best?.length ?? 0)) best = { slot, length };
     }
     return best;
   }
 
-  readonly #holdsPrefix = ({ writtenLength }: CacheSlot, length: number): boolean =>
-    holdsWindow(this.settings.windowCaches, { length, writtenLength });
+  /** The longest of the slot's first `limit` tokens that a sequence can go on after. */
+  readonly #continuable = (slot: CacheSlot, limit: number): number => {
+    const length = this.states === null ? limit : this.states.continuable(slot, limit);
+    return holdsWindow(this.settings.windowCaches, { length, writtenLength: slot.writtenLength })
+      ? length
+      : 0;
+  };
 
   #chooseSlot(hit: PrefixHit | null): CacheSlot {
     if (hit !== null && hit.slot.owner === null) {
@@ -213,6 +238,7 @@ export class SlotCacheManager implements KvCacheManager {
   /** Mutates: the slot holds nothing afterwards. */
   #empty(slot: CacheSlot): void {
     this.index.cut(slot, 0);
+    this.states?.cut(slot, 0);
     slot.cached = null;
     slot.owner = null;
     slot.reservedLength = 0;

@@ -10,8 +10,8 @@ export interface PrefixHit {
   readonly length: number;
 }
 
-/** Whether a slot can still go on after its first `length` tokens. */
-export type HoldsPrefix = (slot: CacheSlot, length: number) => boolean;
+/** The longest of a slot's first `limit` tokens that a sequence can go on after; 0 for none. */
+export type Continuable = (slot: CacheSlot, limit: number) => number;
 
 export class SlotPrefixIndex {
   readonly blockLength: number;
@@ -63,14 +63,14 @@ export class SlotPrefixIndex {
   }
 
   /**
-   * The slot that shares the longest prefix with the first `limit` of these tokens within the partition, of those that hold it; or
-   * null. The end of the shared prefix may lie inside a block.
+   * The slot that shares the longest prefix with the first `limit` of these tokens within the partition, of those prefixes that can be
+   * continued; or null. The end of the shared prefix may lie inside a block.
    */
   find(
     partition: string,
     tokenIds: Int32Array,
     limit: number,
-    holdsPrefix: HoldsPrefix = () => true,
+    continuable: Continuable = (_, length) => length,
   ): PrefixHit | null {
     /** By number of shared blocks. A slot is among those of fewer blocks as well. */
     const candidates: (readonly CacheSlot[])[] = [];
@@ -81,18 +81,20 @@ export class SlotPrefixIndex {
       if (slots === undefined) break;
       candidates.push(slots);
     }
-    const refused = new Set<CacheSlot>();
-    for (const slots of candidates.reverse()) {
-      let best: PrefixHit | null = null;
-      for (const slot of slots) {
-        if (slot.partition !== partition || refused.has(slot)) continue;
-        const length = commonLength(slot.tokenIds, tokenIds, Math.min(slot.length, limit));
-        if (!holdsPrefix(slot, length)) refused.add(slot);
-        else if (length > 0 && length > (best?.length ?? 0)) best = { slot, length };
+    const seen = new Set<CacheSlot>();
+    let best: PrefixHit | null = null;
+    for (let blockCount = candidates.length; blockCount > 0; blockCount--) {
+      // Slots that were not seen with more blocks share less than one block more.
+      if (best !== null && best.length >= (blockCount + 1) * this.blockLength) break;
+      for (const slot of candidates[blockCount - 1]!) {
+        if (slot.partition !== partition || seen.has(slot)) continue;
+        seen.add(slot);
+        const shared = commonLength(slot.tokenIds, tokenIds, Math.min(slot.length, limit));
+        const length = continuable(slot, shared);
+        if (length > (best?.length ?? 0)) best = { slot, length };
       }
-      if (best !== null) return best;
     }
-    return null;
+    return best;
   }
 }
 

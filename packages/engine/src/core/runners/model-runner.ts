@@ -2,12 +2,37 @@
 // on the CPU), `device-slots/device-slots-runner.ts` (the same on a GPU), `paged/paged-runner.ts` (PagedAttention on a GPU) and
 // `../../testing/scripted-model.ts` (a known function of history).
 
+/** A state that a row keeps. */
+export interface StateWrite {
+  /** Index of the row's token behind which the state is. */
+  readonly offset: number;
+  /** Entry of the pool. */
+  readonly entry: number;
+}
+
+/** States of a row of a model with memory. No row of a call reads an entry that one writes. */
+export interface RowStates {
+  /** Entry with the state before the row's tokens; null where they are the first of their sequence. */
+  readonly read: number | null;
+  readonly writes: readonly StateWrite[];
+}
+
+/** The states that a runner of a model with memory has room for. */
+export interface StatePool {
+  /** Entries. */
+  readonly count: number;
+  /** Tokens of a prompt from one state that is kept for prefix caching to the next. */
+  readonly interval: number;
+}
+
 /** One row of a step: some tokens of one sequence to compute. */
 export interface RunnerRow {
   /** Place of the sequence among those in the cache: for a runner with slots, the slot of its keys and values. */
   readonly slot: number;
   /** Only for a runner with blocks: those of the sequence's tokens, these ones included, in their order. */
   readonly blocks?: Int32Array;
+  /** Only for a model with memory. */
+  readonly states?: RowStates;
   /** Tokens to compute now, directly after the `computedLength` tokens whose keys and values exist. */
   readonly tokenIds: Int32Array;
   readonly computedLength: number;
@@ -62,6 +87,8 @@ export interface SlotModelRunner extends RunnerBase {
   readonly cacheKind: 'slots';
   /** The different ones. Empty: all layers hold whole contexts. */
   readonly windowCaches: readonly WindowCache[];
+  /** Absent: a model without memory. */
+  readonly states?: StatePool | undefined;
   /** Makes slot `to` a copy of the first `length` tokens of slot `from`. */
   copySlot(from: number, to: number, length: number): void;
   /** Exchanges the first `length` tokens of two slots. */

@@ -114,6 +114,7 @@ export class Scheduler {
    * @param nowMs When the step begins. Unit: milliseconds.
    */
   schedule(nowMs: number): StepPlan | null {
+    this.#cache.startStep();
     this.#makeRoom();
     this.#budget.reset({ hasDecodes: this.#running.some(isDecode) });
     const chunks = this.#grantChunks();
@@ -228,6 +229,9 @@ export class Scheduler {
     this.#fairShare.admit(group.virtualStart);
     this.#queue.remove(sequence);
     this.#running.splice(findPlace(this.#running, sequence), 0, sequence);
+    // Of a prompt that is cached but for its last token, that token is a decode of this step.
+    const isReserved = !isDecode(sequence) || this.#cache.reserve(sequence, sequence.tokenCount);
+    assertInvariant(isReserved, 'memory of a prompt was reserved at its admission');
     return true;
   }
 

@@ -45,6 +45,7 @@ export function planRow({ sequence, tokenCount, draft, draftLength }: RowShare):
     sequence,
     slot: place!.slot,
     blocks: place!.blocks,
+    ...(place!.rowStates === undefined ? {} : { states: place!.rowStates }),
     tokenIds: draftLength === 0 ? pending : joined(pending, draft!.proposed.subarray(0, draftLength)),
     computedLength,
     logitsCount,

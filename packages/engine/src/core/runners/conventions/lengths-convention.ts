@@ -11,11 +11,11 @@ import type { CallConvention, CallInputs, CallShape, LogitsPlace } from './call-
 export class LengthsConvention implements CallConvention {
   readonly chunkLimit = Number.POSITIVE_INFINITY;
   readonly #backend: OrtBackend;
-  readonly #hasTotalLength: boolean;
+  readonly #inputNames: readonly string[];
 
   constructor(backend: OrtBackend, inputNames: readonly string[]) {
     this.#backend = backend;
-    this.#hasTotalLength = inputNames.includes(SLOTS_INPUT.totalLength);
+    this.#inputNames = inputNames;
   }
 
   span(): number {
@@ -23,7 +23,7 @@ export class LengthsConvention implements CallConvention {
   }
 
   createInputs(shape: CallShape): CallInputs {
-    return new BatchInputs(this.#backend, shape, this.#hasTotalLength);
+    return new BatchInputs(this.#backend, shape, this.#inputNames);
   }
 
   logitsPlace({ batchSize, logitsPerRow }: CallShape): LogitsPlace {
@@ -39,8 +39,15 @@ class BatchInputs implements CallInputs {
   readonly #idWords: Int32Array;
   readonly #lastPositions: Int32Array;
   readonly #totalLength = new Int32Array(1);
+  readonly #stateReads: Int32Array;
+  readonly #stateWrites: Int32Array;
 
-  constructor(backend: OrtBackend, { batchSize, length, logitsPerRow }: CallShape, hasTotalLength: boolean) {
+  /** `inputNames`: those of the graph, which may leave out the total length and the states. */
+  constructor(
+    backend: OrtBackend,
+    { batchSize, length, logitsPerRow }: CallShape,
+    inputNames: readonly string[],
+  ) {
     assertInvariant(endianness() === 'LE', 'the machine stores the low half of an integer first');
     const ids = new BigInt64Array(batchSize * length);
     const logitRows = BigInt64Array.from({ length: batchSize * logitsPerRow }, (_, index) => {
@@ -50,18 +57,26 @@ class BatchInputs implements CallInputs {
     this.#length = length;
     this.#idWords = new Int32Array(ids.buffer);
     this.#lastPositions = new Int32Array(batchSize);
+    this.#stateReads = new Int32Array(batchSize);
+    this.#stateWrites = new Int32Array(batchSize * length);
     const tensors = new Map<string, OrtTensor>([
       [SLOTS_INPUT.inputIds, backend.createTensor('int64', [batchSize, length], ids)],
       [SLOTS_INPUT.lastPositions, backend.createTensor('int32', [batchSize], this.#lastPositions)],
       [SLOTS_INPUT.logitRows, backend.createTensor('int64', [logitRows.length], logitRows)],
     ]);
-    if (hasTotalLength)
-      tensors.set(SLOTS_INPUT.totalLength, backend.createTensor('int32', [], this.#totalLength));
+    const optional = [
+      [SLOTS_INPUT.totalLength, [], this.#totalLength],
+      [SLOTS_INPUT.stateReads, [batchSize], this.#stateReads],
+      [SLOTS_INPUT.stateWrites, [batchSize, length], this.#stateWrites],
+    ] as const;
+    for (const [name, dims, values] of optional)
+      if (inputNames.includes(name)) tensors.set(name, backend.createTensor('int32', dims, values));
     this.tensors = tensors;
   }
 
   fill(rows: readonly RunnerRow[]): void {
     let longest = 0;
+    this.#stateWrites.fill(-1);
     for (let index = 0; index < this.#lastPositions.length; index++) {
       const row = rows[index]!;
       this.#setRow(index, row);
@@ -70,10 +85,12 @@ class BatchInputs implements CallInputs {
     this.#totalLength[0] = longest;
   }
 
-  #setRow(index: number, { tokenIds, computedLength }: RunnerRow): void {
+  #setRow(index: number, { tokenIds, computedLength, states }: RunnerRow): void {
     const length = this.#length;
     for (let i = 0; i < length; i++) this.#idWords[2 * (index * length + i)] = tokenIds[i]!;
     this.#lastPositions[index] = computedLength + length - 1;
+    this.#stateReads[index] = states?.read ?? -1;
+    for (const { offset, entry } of states?.writes ?? []) this.#stateWrites[index * length + offset] = entry;
   }
 
   dispose(): void {

@@ -9,6 +9,7 @@ import { createLogits } from '../logits-memory.ts';
 import type { RunnerRow } from '../model-runner.ts';
 import { PreparedCalls } from '../prepared-calls.ts';
 import type { KvStore } from './slot-store.ts';
+import type { StateStore } from './state-store.ts';
 
 /** A call whose arrays are refilled and run again. */
 export interface PreparedCall {
@@ -32,6 +33,7 @@ export interface CallParts {
   readonly session: OrtSession;
   readonly convention: CallConvention;
   readonly store: KvStore;
+  readonly stateStore: StateStore;
   readonly vocabSize: number;
   readonly slotCount: number;
   /** Where decodes write. */
@@ -87,14 +89,14 @@ export class SlotsCalls {
 
   /** Logits go to the start of `target`. */
   #prepare(firstSlot: number, shape: CallShape, target: Float32Array): PreparedCall {
-    const { backend, session, convention, store, vocabSize } = this.#parts;
+    const { backend, session, convention, store, stateStore, vocabSize } = this.#parts;
     const inputs = convention.createInputs(shape);
     const cache = store.view(firstSlot, shape.batchSize);
     const { dims, firstRow } = convention.logitsPlace(shape);
     const logits = createLogits(backend, [...dims, vocabSize], target);
     const binding = session.bind(
-      new Map([...inputs.tensors, ...cache.inputs]),
-      new Map([[SLOTS_OUTPUT.logits, logits], ...cache.outputs]),
+      new Map([...inputs.tensors, ...cache.inputs, ...stateStore.inputs]),
+      new Map([[SLOTS_OUTPUT.logits, logits], ...cache.outputs, ...stateStore.outputs]),
     );
     return { inputs, logits, firstRow, binding };
   }

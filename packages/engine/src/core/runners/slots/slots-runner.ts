@@ -13,6 +13,7 @@ import {
   type ModelManifest,
   REWIND_LENGTH,
   ROTARY_TABLES,
+  stateBytes,
   weightsFileName,
   windowCapacity,
 } from '../../../graph-contract.ts';
@@ -21,16 +22,19 @@ import type { CallConvention } from '../conventions/call-convention.ts';
 import { inPieces } from '../conventions/call-convention.ts';
 import { createConvention } from '../conventions/create-convention.ts';
 import { countLogits } from '../logits-memory.ts';
-import type { RunnerFacts, RunnerRow, SlotModelRunner, WindowCache } from '../model-runner.ts';
+import type { RunnerFacts, RunnerRow, SlotModelRunner, StatePool, WindowCache } from '../model-runner.ts';
 import { unfitModel } from '../runner-errors.ts';
 import { KvStore } from './slot-store.ts';
 import { leadingDecodes, SlotsCalls } from './slots-calls.ts';
+import { countStates, STATE_INTERVAL, StateStore } from './state-store.ts';
 
 /** Weights that take more of the available memory than this stay in their file, which is mapped. */
 const LARGEST_MEMORY_SHARE = 0.5;
 
 export interface SlotsRunnerOptions extends OrtSessionOptions {
   readonly slotCount: number;
+  /** Sequences that run at the same time, at most. Default: one in each slot. */
+  readonly maxSequences?: number;
   /** Most tokens of a sequence; at most what the manifest says. */
   readonly contextLength: number;
   /** Most tokens of a row. Default: the context, which leaves no ring shorter than it. */
@@ -87,10 +91,12 @@ class SlotsRunner implements SlotModelRunner {
   readonly cacheKind = 'slots';
   readonly facts: RunnerFacts;
   readonly windowCaches: readonly WindowCache[];
+  readonly states: StatePool | undefined;
   readonly #longestRow: number;
   readonly #session: OrtSession;
   readonly #convention: CallConvention;
   readonly #store: KvStore;
+  readonly #stateStore: StateStore;
   readonly #calls: SlotsCalls;
   /**
    * Shape: `[logitsLimit, vocabSize]`. What `run` returns a part of; decodes write into it directly. Several threads may
@@ -111,8 +117,9 @@ class SlotsRunner implements SlotModelRunner {
     this.#session = session;
     this.#longestRow = longestRow;
     const windowCaches = new Map<number, WindowCache>();
-    const layers = layerCaches(manifest).map(({ kvHeadCount, headSize, window, kvSource }) => {
-      if (kvSource !== undefined) return null;
+    const caches = layerCaches(manifest);
+    const layers = caches.map(({ kvHeadCount, headSize, window, kvSource, states }) => {
+      if (kvSource !== undefined || states !== undefined) return null;
       const ringLength = window && windowCapacity(window, { contextLength, longestRow, rewindLength });
       if (window !== undefined && ringLength !== undefined)
         windowCaches.set(window, { window, capacity: ringLength });
@@ -126,6 +133,11 @@ class SlotsRunner implements SlotModelRunner {
       groupLength: variant === 'kernels' ? CACHE_GROUP : 1,
       type: kvType,
     });
+    const { maxSequences = slotCount } = options;
+    const count =
+      stateBytes(caches) === 0 ? 0 : countStates(caches, { maxSequences, slotCount, contextLength });
+    this.states = count === 0 ? undefined : { count, interval: STATE_INTERVAL };
+    this.#stateStore = new StateStore(backend, caches, count);
     const logitsLimit = countLogits(slotCount, contextLength, vocabSize);
     this.#logits = allocateRows(logitsLimit * vocabSize);
     this.#chunkLogits = new Float32Array(logitsLimit * vocabSize);
@@ -141,6 +153,7 @@ class SlotsRunner implements SlotModelRunner {
       session,
       convention: this.#convention,
       store: this.#store,
+      stateStore: this.#stateStore,
       vocabSize,
       slotCount,
       logits: this.#logits,
@@ -211,6 +224,7 @@ class SlotsRunner implements SlotModelRunner {
   async close(): Promise<void> {
     this.#calls.dispose();
     this.#store.dispose();
+    this.#stateStore.dispose();
     this.#session.dispose();
   }
 }

@@ -1,0 +1,70 @@
+// The physical states of layers with memory: one pool for each state of each layer, which all sequences share,
+//
+//     [entries, ...shape]   float32
+//
+// Calls read and write entries by number, so no state is ever copied or moved. Memory of entries that were never written costs nothing:
+// the arrays are fresh zero pages, never filled.
+
+import type { OrtBackend, OrtTensor } from '@ortler/onnxruntime';
+import { EngineError } from '../../../errors.ts';
+import { type LayerCache, pastStateName, presentStateName, stateBytes } from '../../../graph-contract.ts';
+
+export class StateStore {
+  /** By graph name; both maps hold the same tensors. Empty for models without memory. */
+  readonly inputs = new Map<string, OrtTensor>();
+  readonly outputs = new Map<string, OrtTensor>();
+
+  /** Throws: `engine_failed` when there is no room for the arrays. */
+  constructor(backend: OrtBackend, layers: readonly LayerCache[], entryCount: number) {
+    for (const [layer, { states = [] }] of layers.entries()) {
+      for (const [index, shape] of states.entries()) {
+        const size = shape.reduce((product, dim) => product * dim, 1);
+        const tensor = backend.createTensor(
+          'float32',
+          [entryCount, ...shape],
+          this.#allocate(entryCount * size),
+        );
+        this.inputs.set(pastStateName(layer, index), tensor);
+        this.outputs.set(presentStateName(layer, index), tensor);
+      }
+    }
+  }
+
+  #allocate(length: number): Float32Array {
+    try {
+      return new Float32Array(length);
+    } catch (cause) {
+      const message = `The states of a layer take up to ${(4 * length) / 2 ** 20} MiB, which cannot be reserved; lower maxSequences.`;
+      throw new EngineError('engine_failed', message, { cause });
+    }
+  }
+
+  dispose(): void {
+    for (const tensor of this.inputs.values()) tensor.dispose();
+    this.inputs.clear();
+    this.outputs.clear();
+  }
+}
+
+/** Memory for states that are kept for prefix caching, unless the slots of cached prefixes need more. Unit: bytes. */
+const KEPT_BYTES = 512 * 2 ** 20;
+
+/** Tokens of a prompt from one state that is kept to the next: a cache hit computes half as many again, on average. */
+export const STATE_INTERVAL = 512;
+
+/** What decides the number of states. */
+export interface StateDemand {
+  readonly maxSequences: number;
+  readonly slotCount: number;
+  readonly contextLength: number;
+}
+
+/** States of the pool: two of each running sequence, which its steps read and write in turns, and those that are kept. */
+export function countStates(
+  layers: readonly LayerCache[],
+  { maxSequences, slotCount, contextLength }: StateDemand,
+): number {
+  const perSlot = Math.ceil(contextLength / STATE_INTERVAL) + 3;
+  const affordable = Math.floor(KEPT_BYTES / stateBytes(layers));
+  return 2 * maxSequences + Math.max(slotCount, Math.min(affordable, slotCount * perSlot));
+}

@@ -1,0 +1,166 @@
+// Layers with memory by the operators of the CPU kernels: short convolutions and gated delta networks.
+
+import { pastStateName, presentStateName, SLOTS_INPUT } from '@ortler/engine/graph-contract';
+import { KERNELS_DOMAIN } from '@ortler/kernels';
+import { float, int } from '@ortler/onnx';
+import { weightName } from '../blocks/block-context.ts';
+import { DYNAMIC_DIMS } from '../blocks/variant.ts';
+import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
+import {
+  convolvedSize,
+  type DecoderConfig,
+  type GatedDeltaNet,
+  type LayerMemory,
+  stateShapes,
+} from '../hugging-face/decoder-config.ts';
+import type { MemoryMatrix } from '../hugging-face/decoder-weights.ts';
+import { declareFloats } from '../weights/declare-weights.ts';
+import { layerMatrices } from './decoder-matrices.ts';
+import { biases, type KernelsContext, multiply, type NormedInput, tiles } from './kernels-context.ts';
+
+/** Declares the inputs of all layers with memory. Call it once, before the first layer. */
+export function declareStates({ graph, config }: Pick<KernelsContext, 'graph' | 'config'>): void {
+  if (!hasMemory(config)) return;
+  const { batch, length } = DYNAMIC_DIMS;
+  graph.input(SLOTS_INPUT.stateReads, 'int32', [batch]);
+  graph.input(SLOTS_INPUT.stateWrites, 'int32', [batch, length]);
+}
+
+export function hasMemory({ layers }: Pick<DecoderConfig, 'layers'>): boolean {
+  return layers.some(({ memory }) => memory !== undefined);
+}
+
+/**
+ * ```
+ *   short convolution   norm, B C x      Product                        [batch, length, 3 * hidden]
+ *                       C * conv(B * x)  CausalConvolution <- states    [batch, length, hidden]
+ *
+ *   gated delta net     norm, q k v, z   Product                        [batch, length, convolved + values]
+ *                       norm, b, a       Product                        [batch, length, 2 * heads of values]
+ *                       silu(conv(qkv))  CausalConvolution <- states    [batch, length, convolved]
+ *                       delta rule, norm, gate
+ *                                        GatedDeltaNet <- states        [batch, length, values]
+ * ```
+ */
+export function memory(context: KernelsContext, layer: number, input: NormedInput): string {
+  const own = context.config.layers[layer]!.memory!;
+  const path = `/model/layers.${layer}/memory`;
+  if (own.kind === 'short-convolution') {
+    const projected = project(context, layer, { path: `${path}/in_proj`, input, roles: ['memoryInput'] });
+    return convolution(context, layer, own, projected);
+  }
+  const roles = ['memoryInput', 'memoryGate'] as const;
+  const projected = project(context, layer, { path: `${path}/in_proj`, input, roles });
+  const gates = project(context, layer, {
+    path: `${path}/ba_proj`,
+    input,
+    roles: ['memoryBeta', 'memoryDecay'],
+  });
+  const qkv = convolution(context, layer, own, projected);
+  return deltaRule(context, layer, own, { qkv, gates, projected });
+}
+
+function project(
+  context: KernelsContext,
+  layer: number,
+  {
+    path,
+    input,
+    roles,
+  }: { readonly path: string; readonly input: NormedInput; readonly roles: readonly MemoryMatrix[] },
+): string {
+  const matrices = layerMatrices(context.config, layer);
+  return multiply(context, path, {
+    ...input,
+    matrices: roles.map(role => tiles(context, matrices[role]!)),
+    bias: biases(context, path, layer, roles),
+  });
+}
+
+/** Of the first columns of `input`. */
+function convolution(context: KernelsContext, layer: number, own: LayerMemory, input: string): string {
+  const { graph, config, weights } = context;
+  const path = `/model/layers.${layer}/memory/conv`;
+  const { weight, bias } = weights.convolution(layer);
+  const isShort = own.kind === 'short-convolution';
+  return withState(context, layer, 0, {
+    node: `${path}/CausalConvolution`,
+    operator: 'CausalConvolution',
+    input,
+    others: [
+      declareFloats(graph, weightName(path, 'weight'), [weight], 'float32'),
+      ...(bias === undefined ? [] : [declareFloats(graph, weightName(path, 'bias'), [bias], 'float32')]),
+    ],
+    attributes: {
+      channels: int(convolvedSize(own, config.hiddenSize)),
+      kernel: int(own.kernel),
+      ...(isShort ? { gated: int(1) } : { activation: int(1) }),
+    },
+  });
+}
+
+function deltaRule(
+  context: KernelsContext,
+  layer: number,
+  own: GatedDeltaNet,
+  { qkv, gates, projected }: { readonly qkv: string; readonly gates: string; readonly projected: string },
+): string {
+  const { graph, config, weights } = context;
+  const path = `/model/layers.${layer}/memory`;
+  const { decayLog, decayBias, norm } = weights.deltaVectors(layer);
+  const declare = (name: string, tensor: CheckpointTensor) =>
+    declareFloats(graph, weightName(path, name), [tensor], 'float32');
+  return withState(context, layer, 1, {
+    node: `${path}/GatedDeltaNet`,
+    operator: 'GatedDeltaNet',
+    input: qkv,
+    others: [
+      gates,
+      projected,
+      declare('decay_log', decayLog),
+      declare('decay_bias', decayBias),
+      declare('norm.weight', norm),
+    ],
+    attributes: {
+      key_heads: int(own.keyHeadCount),
+      value_heads: int(own.valueHeadCount),
+      key_size: int(own.keySize),
+      value_size: int(own.valueSize),
+      gate_start: int(convolvedSize(own, config.hiddenSize)),
+      epsilon: float(config.norm.epsilon),
+    },
+  });
+}
+
+/** An operator that reads and writes a state of the layer. */
+function withState(
+  { graph, config }: KernelsContext,
+  layer: number,
+  index: number,
+  {
+    node,
+    operator,
+    input,
+    others,
+    attributes,
+  }: {
+    readonly node: string;
+    readonly operator: string;
+    readonly input: string;
+    readonly others: readonly string[];
+    readonly attributes: NonNullable<NonNullable<Parameters<KernelsContext['graph']['op']>[3]>['attributes']>;
+  },
+): string {
+  const shape = stateShapes(config.layers[layer]!.memory!, config.hiddenSize)[index]!;
+  const dims = [DYNAMIC_DIMS.states, ...shape];
+  const past = graph.input(pastStateName(layer, index), 'float32', dims);
+  const present = presentStateName(layer, index);
+  const inputs = [input, past, SLOTS_INPUT.stateReads, SLOTS_INPUT.stateWrites, ...others];
+  const output = graph.op(node, operator, inputs, {
+    domain: KERNELS_DOMAIN,
+    attributes,
+    outputs: [`${node}/output_0`, present],
+  });
+  graph.output(present, 'float32', dims);
+  return output;
+}

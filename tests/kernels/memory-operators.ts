@@ -1,0 +1,269 @@
+// Layers with memory as graphs of one operator, with a pool of states of their own, and what they should give in double precision.
+
+import { float, int } from '@ortler/onnx';
+import {
+  type CallValues,
+  floatConstant,
+  type OperatorGraph,
+  type OperatorOptions,
+  OperatorSession,
+} from './operator-session.ts';
+import { RandomNumbers } from './random-numbers.ts';
+
+/** Inputs of a call besides the states, each `[tokens, columns]`, for all tokens of a sequence. */
+export type TokenInputs = Readonly<Record<string, { readonly columns: number; readonly data: Float32Array }>>;
+
+export interface MemoryOperator {
+  readonly graph: OperatorGraph;
+  readonly inputs: TokenInputs;
+  readonly outputColumns: number;
+  readonly stateShape: readonly number[];
+  /** Results of all tokens. */
+  readonly expected: Float64Array;
+}
+
+export interface ConvolutionShape {
+  readonly channels: number;
+  readonly kernel: number;
+  readonly isGated: boolean;
+  readonly hasBias: boolean;
+  /** Columns of the input that are not read. */
+  readonly spareColumns: number;
+  readonly seed: number;
+}
+
+export interface DeltaShape {
+  readonly keyHeads: number;
+  readonly valueHeads: number;
+  readonly keySize: number;
+  readonly valueSize: number;
+  /** Columns before those of the gate. */
+  readonly gateStart: number;
+  readonly seed: number;
+}
+
+const silu = (x: number): number => x / (1 + Math.exp(-x));
+
+const STATE_INPUTS = (shape: readonly number[]) =>
+  [
+    { name: 'past', type: 'float32', shape: [0, ...shape] },
+    { name: 'reads', type: 'int32', shape: [0] },
+    { name: 'writes', type: 'int32', shape: [0, 0] },
+  ] as const;
+
+const outputsOf = (stateShape: readonly number[]) =>
+  [
+    { name: 'y', type: 'float32', rank: 3 },
+    { name: 'present', type: 'float32', rank: 1 + stateShape.length },
+  ] as const;
+
+export function convolutionOperator(shape: ConvolutionShape, tokenCount: number): MemoryOperator {
+  const { channels, kernel, isGated, hasBias, spareColumns, seed } = shape;
+  const random = new RandomNumbers(seed);
+  const columns = channels * (isGated ? 3 : 1) + spareColumns;
+  const weights = random.floats(channels * kernel, 1);
+  const bias = random.floats(channels, 1);
+  const x = random.floats(tokenCount * columns, 2);
+  const stateShape = [kernel - 1, channels];
+  const expected = new Float64Array(tokenCount * channels);
+  const value = (t: number, c: number): number => {
+    if (t < 0) return 0;
+    const own = x[t * columns + c]!;
+    return isGated ? Math.fround(own * x[t * columns + 2 * channels + c]!) : own;
+  };
+  for (let t = 0; t < tokenCount; t++)
+    for (let c = 0; c < channels; c++) {
+      let sum = hasBias ? bias[c]! : 0;
+      for (let i = 0; i < kernel; i++) sum += weights[c * kernel + i]! * value(t - kernel + 1 + i, c);
+      expected[t * channels + c] = isGated ? x[t * columns + channels + c]! * sum : silu(sum);
+    }
+  return {
+    graph: {
+      opType: 'CausalConvolution',
+      inputs: [
+        { name: 'x', type: 'float32', shape: [0, 0, columns] },
+        ...STATE_INPUTS(stateShape),
+        floatConstant('weights', [channels, 1, kernel], weights),
+        ...(hasBias ? [floatConstant('bias', [channels], bias)] : []),
+      ],
+      outputs: outputsOf(stateShape),
+      attributes: {
+        channels: int(channels),
+        kernel: int(kernel),
+        ...(isGated ? { gated: int(1) } : { activation: int(1) }),
+      },
+    },
+    inputs: { x: { columns, data: x } },
+    outputColumns: channels,
+    stateShape,
+    expected,
+  };
+}
+
+export function deltaOperator(shape: DeltaShape, tokenCount: number): MemoryOperator {
+  const { keyHeads, valueHeads, keySize, valueSize, gateStart, seed } = shape;
+  const random = new RandomNumbers(seed);
+  const keys = keyHeads * keySize;
+  const values = valueHeads * valueSize;
+  const columns = 2 * keys + values;
+  const zColumns = gateStart + values;
+  const qkv = random.floats(tokenCount * columns, 1);
+  const gates = random.floats(tokenCount * 2 * valueHeads, 4);
+  const z = random.floats(tokenCount * zColumns, 2);
+  const decayLog = random.floats(valueHeads, 2);
+  const decayBias = random.floats(valueHeads, 3);
+  const norm = random.floats(valueSize, 1);
+  const epsilon = 1e-6;
+  const expected = new Float64Array(tokenCount * values);
+  const states = Array.from({ length: valueHeads }, () => new Float64Array(keySize * valueSize));
+  for (let t = 0; t < tokenCount; t++)
+    for (let head = 0; head < valueHeads; head++) {
+      const keyHead = Math.floor(head / (valueHeads / keyHeads));
+      const vector = (start: number, size: number) =>
+        Float64Array.from(qkv.subarray(t * columns + start, t * columns + start + size));
+      const unit = (x: Float64Array): Float64Array => {
+        const length = Math.sqrt(x.reduce((sum, each) => sum + each * each, 0) + 1e-6);
+        return x.map(each => each / length);
+      };
+      const query = unit(vector(keyHead * keySize, keySize)).map(each => each / Math.sqrt(keySize));
+      const key = unit(vector(keys + keyHead * keySize, keySize));
+      const value = vector(2 * keys + head * valueSize, valueSize);
+      const b = gates[t * 2 * valueHeads + head]!;
+      const a = gates[t * 2 * valueHeads + valueHeads + head]!;
+      const decay = Math.exp(-Math.exp(decayLog[head]!) * Math.log1p(Math.exp(a + decayBias[head]!)));
+      const beta = 1 / (1 + Math.exp(-b));
+      const state = states[head]!;
+      const result = new Float64Array(valueSize);
+      for (let j = 0; j < valueSize; j++) {
+        let held = 0;
+        for (let i = 0; i < keySize; i++) held += decay * state[i * valueSize + j]! * key[i]!;
+        const update = beta * (value[j]! - held);
+        for (let i = 0; i < keySize; i++) {
+          const at = i * valueSize + j;
+          state[at] = decay * state[at]! + key[i]! * update;
+          result[j]! += state[at]! * query[i]!;
+        }
+      }
+      const square = result.reduce((sum, each) => sum + each * each, 0) / valueSize;
+      for (let j = 0; j < valueSize; j++) {
+        const gate = silu(z[t * zColumns + gateStart + head * valueSize + j]!);
+        expected[(t * valueHeads + head) * valueSize + j] =
+          (result[j]! / Math.sqrt(square + epsilon)) * norm[j]! * gate;
+      }
+    }
+  const stateShape = [valueHeads, keySize, valueSize];
+  return {
+    graph: {
+      opType: 'GatedDeltaNet',
+      inputs: [
+        { name: 'qkv', type: 'float32', shape: [0, 0, columns] },
+        ...STATE_INPUTS(stateShape),
+        { name: 'gates', type: 'float32', shape: [0, 0, 2 * valueHeads] },
+        { name: 'z', type: 'float32', shape: [0, 0, zColumns] },
+        floatConstant('decay_log', [valueHeads], decayLog),
+        floatConstant('decay_bias', [valueHeads], decayBias),
+        floatConstant('norm', [valueSize], norm),
+      ],
+      outputs: outputsOf(stateShape),
+      attributes: {
+        key_heads: int(keyHeads),
+        value_heads: int(valueHeads),
+        key_size: int(keySize),
+        value_size: int(valueSize),
+        gate_start: int(gateStart),
+        epsilon: float(epsilon),
+      },
+    },
+    inputs: {
+      qkv: { columns, data: qkv },
+      gates: { columns: 2 * valueHeads, data: gates },
+      z: { columns: zColumns, data: z },
+    },
+    outputColumns: values,
+    stateShape,
+    expected,
+  };
+}
+
+/** A row of a call: some tokens of the sequence, and where its states are. */
+export interface MemoryRow {
+  readonly from: number;
+  readonly to: number;
+  /** -1: none. */
+  readonly read: number;
+  /** By token of the row; -1: none. */
+  readonly writes: readonly number[];
+}
+
+export class MemorySession implements Disposable {
+  readonly #operator: MemoryOperator;
+  readonly #session: OperatorSession;
+  /** Shape: `[entries, ...]`; what was never written is NaN. */
+  readonly pool: Float32Array;
+  readonly #entryCount: number;
+
+  private constructor(operator: MemoryOperator, session: OperatorSession, entryCount: number) {
+    this.#operator = operator;
+    this.#session = session;
+    this.#entryCount = entryCount;
+    this.pool = new Float32Array(entryCount * this.stateLength).fill(Number.NaN);
+  }
+
+  static async create(
+    operator: MemoryOperator,
+    options: OperatorOptions,
+    entryCount = 8,
+  ): Promise<MemorySession> {
+    return new MemorySession(operator, await OperatorSession.create(operator.graph, options), entryCount);
+  }
+
+  get stateLength(): number {
+    return this.#operator.stateShape.reduce((product, dim) => product * dim, 1);
+  }
+
+  /** All rows, of equally many tokens, in one call. Shape of the result: `[rows, tokens, columns]`. */
+  async run(rows: readonly MemoryRow[]): Promise<Float32Array> {
+    const { inputs, outputColumns, stateShape } = this.#operator;
+    const length = rows[0]!.to - rows[0]!.from;
+    const batch = rows.length;
+    const y = new Float32Array(batch * length * outputColumns);
+    const pool = { type: 'float32', shape: [this.#entryCount, ...stateShape], data: this.pool } as const;
+    const values: CallValues = Object.fromEntries(
+      Object.entries(inputs).map(([name, { columns, data }]) => {
+        const packed = new Float32Array(batch * length * columns);
+        for (const [index, { from, to }] of rows.entries())
+          packed.set(data.subarray(from * columns, to * columns), index * length * columns);
+        return [name, { type: 'float32', shape: [batch, length, columns], data: packed }];
+      }),
+    );
+    const reads = Int32Array.from(rows, ({ read }) => read);
+    const writes = Int32Array.from(rows.flatMap(row => row.writes));
+    await this.#session.run(
+      {
+        ...values,
+        past: pool,
+        reads: { type: 'int32', shape: [batch], data: reads },
+        writes: { type: 'int32', shape: [batch, length], data: writes },
+      },
+      { y: { type: 'float32', shape: [batch, length, outputColumns], data: y }, present: pool },
+    );
+    return y;
+  }
+
+  /** The sequence in calls of these lengths, whose states take turns. */
+  async runChunks(lengths: readonly number[]): Promise<Float32Array> {
+    const results: number[] = [];
+    let from = 0;
+    for (const [index, length] of lengths.entries()) {
+      const writes = Array.from({ length }, (_, t) => (t === length - 1 ? index % 2 : -1));
+      const read = from === 0 ? -1 : 1 - (index % 2);
+      results.push(...(await this.run([{ from, to: from + length, read, writes }])));
+      from += length;
+    }
+    return Float32Array.from(results);
+  }
+
+  [Symbol.dispose](): void {
+    this.#session[Symbol.dispose]();
+  }
+}
