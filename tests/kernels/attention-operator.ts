@@ -21,6 +21,8 @@ export interface AttentionShape extends CacheShape {
   readonly positions?: number;
   /** Whether there are queries only, over the cache of another layer. */
   readonly readsOnly?: boolean;
+  /** Whether each head of queries has a gate behind it. */
+  readonly isGated?: boolean;
   /** Channels that are rotated; 0: the graph has no rotary tables. */
   readonly rotary: number;
   readonly isInterleaved: boolean;
@@ -116,13 +118,14 @@ function optionalAttributes(shape: AttentionShape): Record<string, AttributeValu
     softcap: float(shape.softcap),
     epsilon: float(EPSILON),
     ...(shape.readsOnly ? { reads_only: int(1) } : {}),
+    ...(shape.isGated ? { gated: int(1) } : {}),
     ...(shape.scale === undefined ? {} : { scale: float(shape.scale) }),
   };
 }
 
-/** Columns of a token's queries, keys and values. */
-export function qkvWidth({ heads, kvHeads, headSize, readsOnly }: AttentionShape): number {
-  return (heads + (readsOnly ? 0 : 2 * kvHeads)) * headSize;
+/** Columns of a token's queries, with their gates, keys and values. */
+export function qkvWidth({ heads, kvHeads, headSize, readsOnly, isGated }: AttentionShape): number {
+  return (heads * (isGated ? 2 : 1) + (readsOnly ? 0 : 2 * kvHeads)) * headSize;
 }
 
 export interface CacheMemory {

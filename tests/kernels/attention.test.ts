@@ -48,6 +48,23 @@ const CASES: readonly (readonly [string, Partial<AttentionShape>])[] = [
 const tokensOf = (shape: AttentionShape, count: number): Float32Array =>
   new RandomNumbers(shape.seed + 100).floats(count * qkvWidth(shape), 2);
 
+/** The same tokens with a gate behind each head of queries. */
+function withGates(shape: AttentionShape, qkv: Float32Array, gates: Float32Array): Float32Array {
+  const { heads, headSize } = shape;
+  const width = qkvWidth(shape);
+  const result: number[] = [];
+  for (let token = 0; token < qkv.length / width; token++) {
+    const row = qkv.subarray(token * width, (token + 1) * width);
+    for (let head = 0; head < heads; head++) {
+      const gate = (token * heads + head) * headSize;
+      result.push(...row.subarray(head * headSize, (head + 1) * headSize));
+      result.push(...gates.subarray(gate, gate + headSize));
+    }
+    result.push(...row.subarray(heads * headSize));
+  }
+  return Float32Array.from(result);
+}
+
 describe.each(INSTRUCTION_SETS)('attention on %s', isa => {
   describe.each(TYPES)('with a cache of %s', type => {
     it.each(CASES)('computes %s', async (_case, difference) => {
@@ -56,6 +73,21 @@ describe.each(INSTRUCTION_SETS)('attention on %s', isa => {
       using session = await AttentionSession.create(shape, { isa });
       const whole = await session.runChunks(qkv, [45]);
       expect(worstShare(whole.y, expectedAttention(shape, qkv))).toBeLessThan(1);
+    });
+
+    it.each([16, 24, 37])('multiplies results by the sigmoid of gates, in heads of %i', async headSize => {
+      const plain = { ...PLAIN, type, heads: 6, kvHeads: 2, headSize, rotary: 16, hasNorms: true };
+      const qkv = tokensOf(plain, 40);
+      const gates = new RandomNumbers(7).floats(40 * 6 * headSize, 3);
+      const gated = withGates(plain, qkv, gates);
+      using without = await AttentionSession.create(plain, { isa });
+      using session = await AttentionSession.create({ ...plain, isGated: true }, { isa });
+      const { y } = await without.runChunks(qkv, [40]);
+      const expected = Float64Array.from(y, (value, i) => value / (1 + Math.exp(-gates[i]!)));
+      const result = await session.runChunks(gated, [40]);
+      const bounds = expected.map(value => 1e-6 * Math.abs(value) + 1e-30);
+      expect(worstShare(result.y, { values: expected, bounds })).toBeLessThan(1);
+      expect(await session.runChunks(gated, [1, 30, 2, 7])).toEqual(result);
     });
 
     it('computes several pieces of keys, in chunks and in single tokens', async () => {

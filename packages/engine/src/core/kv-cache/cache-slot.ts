@@ -4,12 +4,22 @@
 import type { RowStates } from '../runners/model-runner.ts';
 import { type CachePlace, NO_BLOCKS, type Sequence } from '../sequence.ts';
 import type { BlockHash } from './block-hash.ts';
-import type { SlotState } from './slot-states.ts';
 
 /** Tokens whose keys and values stayed in a slot after their sequence left it. */
 export interface CachedPrefix {
   readonly partition: string;
   readonly tokenIds: Int32Array;
+}
+
+/** An entry of the pool with the state behind the first `length` tokens of its holders. */
+export interface SlotState {
+  readonly entry: number;
+  readonly length: number;
+  /** Kept when its sequence goes on. */
+  readonly isBorder: boolean;
+  readonly holders: Set<CacheSlot>;
+  /** The manager's clock: the smallest is evicted first. */
+  lastUsed: number;
 }
 
 /**

@@ -9,18 +9,7 @@
 import { assertInvariant } from '../../errors.ts';
 import type { StatePool, StateWrite } from '../runners/model-runner.ts';
 import type { Sequence } from '../sequence.ts';
-import type { CacheSlot } from './cache-slot.ts';
-
-/** An entry of the pool with the state behind the first `length` tokens of its holders. */
-export interface SlotState {
-  readonly entry: number;
-  readonly length: number;
-  /** Kept when its sequence goes on. */
-  readonly isBorder: boolean;
-  readonly holders: Set<CacheSlot>;
-  /** The manager's clock: the smallest is evicted first. */
-  lastUsed: number;
-}
+import type { CacheSlot, SlotState } from './cache-slot.ts';
 
 /**
  * How far before the end of a prompt a state is kept besides that of all tokens but the last. Templates end a prompt with a few tokens
