@@ -13,6 +13,8 @@ export interface EndpointsFuzzOptions {
   readonly count: number;
   readonly seed: number;
   readonly onProgress?: (done: number, statuses: ReadonlyMap<number, number>) => void;
+  /** Called with each failure as it comes. */
+  readonly onFailure?: (failure: EndpointFailure) => void;
 }
 
 export interface EndpointFailure {
@@ -75,7 +77,7 @@ const MAX_TOKENS_FIELDS = ['max_tokens', 'max_completion_tokens', 'max_output_to
 
 /** Sends `count` requests. Gives all failures, at most twenty; the run ends with the last of those. */
 export async function fuzzEndpoints(options: EndpointsFuzzOptions): Promise<readonly EndpointFailure[]> {
-  const { url, count, seed, onProgress } = options;
+  const { url, count, seed, onProgress, onFailure } = options;
   const { operations, components } = await readOperations(url);
   const agent = new Agent({ keepAlive: true, maxSockets: CONCURRENCY });
   const statuses = new Map<number, number>();
@@ -96,11 +98,11 @@ export async function fuzzEndpoints(options: EndpointsFuzzOptions): Promise<read
         },
         (error: Error) => `no reply: ${error.message}`,
       );
-      if (problem !== undefined)
-        failures.set(`${operation.method} ${operation.path} ${problem.slice(0, 60)}`, {
-          problem,
-          request: JSON.stringify({ ...input, number }),
-        });
+      if (problem !== undefined) {
+        const failure = { problem, request: JSON.stringify({ ...input, number }) };
+        failures.set(`${operation.method} ${operation.path} ${problem.slice(0, 60)}`, failure);
+        onFailure?.(failure);
+      }
       if (number % PROGRESS_INTERVAL === 0) onProgress?.(number, statuses);
     }
   };

@@ -59,9 +59,14 @@ async function runEndpoints(count: number, seed: number): Promise<boolean> {
       count,
       seed,
       onProgress: (done, statuses) => showProgress(done, count, statuses),
+      onFailure: ({ problem, request }) => console.error(`\n${problem}\n  ${request}`),
     });
     console.log();
-    for (const { problem, request } of failures) console.error(`${problem}\n  ${request}`);
+    const errors = server
+      .output()
+      .split('\n')
+      .filter(line => line.includes('"level":50'));
+    if (failures.length > 0) console.error(`log of the server:\n${errors.slice(0, 20).join('\n')}`);
     if (server.child.exitCode !== null) console.error(`the server ended:\n${server.output()}`);
     return failures.length === 0 && server.child.exitCode === null;
   } finally {

@@ -9,6 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { runs } from 'test-runs';
 import { afterEach, expect, it } from 'vitest';
 import { createPostgresDatabase, TEST_POSTGRES_URL } from '../../apps/server/test/databases.ts';
+import { startPostgresCluster } from '../../scripts/ci/postgres-cluster.ts';
 import { makeServerFolder, type RunningServer, startServer } from '../support/server.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 
@@ -77,7 +78,7 @@ async function storedIds(): Promise<Set<string>> {
 interface Health {
   readonly status: string;
   readonly disk: { readonly state: string };
-  readonly databases: readonly { readonly state: string }[];
+  readonly databases: readonly { readonly name: string; readonly state: string }[];
 }
 
 async function health(): Promise<Health> {
@@ -211,6 +212,120 @@ it('does not start on a damaged database or one that lost its content, and says 
   await writeFile(file, '');
   await expect(start(folder)).rejects.toThrow('ortler.db is empty, where a database was expected');
 });
+
+it('names the file of usage in health, does not start on a damaged one, and loses nothing else without it', {
+  timeout: 120_000,
+}, async () => {
+  const folder = await makeServerFolder();
+  undo = () => rm(folder, { recursive: true, force: true });
+  await start(folder);
+  expect((await health()).databases).toMatchObject([
+    { name: 'sqlite', state: 'ready' },
+    { name: 'usage.db', state: 'ready' },
+  ]);
+  expect((await create('kept')).status).toBe(200);
+  server!.child.kill('SIGTERM');
+  await server!.exited;
+  const file = join(folder, 'data', 'usage.db');
+  await writeFile(file, Buffer.alloc(8_192, 0xa5));
+  // The failed start removes its folder.
+  await cp(folder, `${folder}-copy`, { recursive: true });
+  await expect(start(folder)).rejects.toThrow(
+    /usage\.db: the file is damaged.*only the counts of usage are lost/s,
+  );
+  await rename(`${folder}-copy`, folder);
+  for (const end of ['', '-wal', '-shm']) await rm(`${file}${end}`, { force: true });
+  await start(folder);
+  expect(await storedIds()).toEqual(new Set(['kept']));
+});
+
+it('reports a file of usage that is gone, and answers on', {
+  timeout: 120_000,
+}, async () => {
+  await start(await makeServerFolder());
+  const file = join(server!.folder, 'data', 'usage.db');
+  const chat = () =>
+    fetch(`${server!.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ messages: [{ role: 'user', content: 'x' }], max_tokens: 1 }),
+    });
+  expect((await chat()).status).toBe(200);
+  await rename(file, `${file}.away`);
+  await healthBecomes(({ status, databases }) => status === 'degraded' && databases[1]?.state === 'lost');
+  expect((await chat()).status).toBe(200);
+  expect((await create('written')).status).toBe(200);
+  expect((await fetch(`${server!.url}/health/ready`)).status).toBe(200);
+  await rename(`${file}.away`, file);
+  await healthBecomes(({ status }) => status === 'ok');
+});
+
+it.skipIf(TEST_POSTGRES_URL === undefined)(
+  `ends every answer while PostgreSQL hangs, and keeps what it acknowledged${TEST_POSTGRES_URL === undefined ? ' (skipped: TEST_POSTGRES_URL is not set)' : ''}`,
+  { timeout: 240_000 },
+  async () => {
+    const database = await createPostgresDatabase();
+    const url = new URL(database.url);
+    const proxy = await startTcpProxy(url.hostname, Number(url.port));
+    undo = async () => {
+      await proxy.close();
+      await database.drop();
+    };
+    url.port = String(proxy.port);
+    url.hostname = '127.0.0.1';
+    await start(await makeServerFolder(), '--database-url', url.href);
+    expect((await create('before')).status).toBe(200);
+    proxy.freeze();
+    await healthBecomes(({ databases }) => databases[0]?.state === 'unreachable');
+    const chat = await fetch(`${server!.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ messages: [{ role: 'user', content: 'x' }], max_tokens: 1 }),
+    });
+    expect(chat.status).toBe(200);
+    await chat.json();
+    const hanging = await Promise.all(Array.from({ length: 12 }, (_, number) => create(`hanging-${number}`)));
+    expect(new Set(hanging.map(({ status }) => status))).toEqual(new Set([503]));
+    proxy.restore();
+    await healthBecomes(({ status }) => status === 'ok');
+    expect((await create('after')).status).toBe(200);
+    const stored = await storedIds();
+    expect(stored).toContain('before');
+    expect(stored).toContain('after');
+  },
+);
+
+it.skipIf(TEST_POSTGRES_URL === undefined)(
+  `keeps what it acknowledged while a PostgreSQL server is restarted under load${TEST_POSTGRES_URL === undefined ? ' (skipped: TEST_POSTGRES_URL is not set)' : ''}`,
+  { timeout: 600_000 },
+  async () => {
+    const cluster = await startPostgresCluster();
+    undo = () => cluster.stop();
+    await start(await makeServerFolder(), '--database-url', cluster.url);
+    const acknowledged: string[] = [];
+    let isWriting = true;
+    const statuses = new Set<number>();
+    const writers = Array.from({ length: 8 }, async (_, writer) => {
+      for (let number = 0; isWriting; number++) {
+        const id = `w${writer}-n${number}`;
+        const { status } = await create(id);
+        statuses.add(status);
+        if (status === 200) acknowledged.push(id);
+        else await wait(20);
+      }
+    });
+    for (let round = 0; round < ROUNDS; round++) {
+      await wait(300);
+      await cluster.restart();
+      await healthBecomes(({ status }) => status === 'ok');
+    }
+    isWriting = false;
+    await Promise.all(writers);
+    expect([...statuses].sort()).toEqual([200, 503]);
+    const stored = await storedIds();
+    expect(acknowledged.filter(id => !stored.has(id))).toEqual([]);
+  },
+);
 
 it.skipIf(TEST_POSTGRES_URL === undefined)(
   `keeps what it acknowledged while PostgreSQL restarts under load${TEST_POSTGRES_URL === undefined ? ' (skipped: TEST_POSTGRES_URL is not set)' : ''}`,

@@ -6,6 +6,8 @@ export interface TcpProxy {
   readonly port: number;
   /** Ends all connections, and refuses new ones until `restore`. */
   cut(): void;
+  /** Passes nothing on until `restore`, as a database that hangs; connections stay open. */
+  freeze(): void;
   restore(): void;
   close(): Promise<void>;
 }
@@ -14,6 +16,7 @@ export interface TcpProxy {
 export async function startTcpProxy(host: string, port: number): Promise<TcpProxy> {
   const open = new Set<Socket>();
   let isCut = false;
+  let isFrozen = false;
   const server = createServer(near => {
     if (isCut) {
       near.destroy();
@@ -26,6 +29,7 @@ export async function startTcpProxy(host: string, port: number): Promise<TcpProx
     ] as const) {
       open.add(socket);
       socket.pipe(other);
+      if (isFrozen) socket.pause();
       socket.on('error', () => undefined);
       socket.once('close', () => {
         open.delete(socket);
@@ -41,8 +45,14 @@ export async function startTcpProxy(host: string, port: number): Promise<TcpProx
   return {
     port: (server.address() as AddressInfo).port,
     cut,
+    freeze() {
+      isFrozen = true;
+      for (const socket of open) socket.pause();
+    },
     restore() {
       isCut = false;
+      isFrozen = false;
+      for (const socket of open) socket.resume();
     },
     async close() {
       cut();

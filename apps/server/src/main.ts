@@ -1,5 +1,6 @@
 // Creates a server from its configuration, listens, and shuts down gracefully. Callers: the command line and tests.
 
+import { readFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ApiError, RateLimiter } from '@ortler/api';
@@ -32,6 +33,7 @@ import { createServerStatistics } from './system/server-statistics.ts';
 import type { MetricsAccess } from './system/system-routes.ts';
 import { VERSION } from './system/version.ts';
 import { createOtlpExporter } from './tracing/otlp-exporter.ts';
+import type { CollectorTls } from './tracing/post-spans.ts';
 import { createTracing, type Tracing } from './tracing/tracing.ts';
 
 export interface RunningServer {
@@ -65,7 +67,7 @@ export async function startServer(
   onDevice: (choice: DeviceChoice) => void = () => undefined,
 ): Promise<RunningServer> {
   const logger = createLogger(config.logLevel);
-  const tracing = startTracing(config, logger);
+  const tracing = await startTracing(config, logger);
   const database = await openDatabase({ ...config, trace: tracing?.statement });
   const feedback = await openFeedback(database, config).catch(async error => {
     await database.close();
@@ -78,8 +80,12 @@ export async function startServer(
     await database.close();
   };
   const schemas = createJsonSchemaChecker();
+  const usage = await openUsageStore(database, config.dataDir).catch(async error => {
+    await feedback.close();
+    await database.close();
+    throw error;
+  });
   const keys = await createApiKeyStore(database, { bootstrapKey: config.apiKey, now: Date.now });
-  const usage = await openUsageStore(database, config.dataDir);
   const training = createTrainingServices(database, { ...config, now: Date.now });
   const logDownload = createDownloadLog(logger);
   const models = await createServerModels({
@@ -156,6 +162,7 @@ export async function startServer(
       databases: [
         { name: database.kind, isMain: true, condition: database.condition },
         ...feedback.databases,
+        ...usage.databases,
       ],
       disk: () => checkDisk(config.dataDir, config.lowDiskBytes),
     },
@@ -272,14 +279,24 @@ function createLogger(level: Config['logLevel']): Logger {
   );
 }
 
-function startTracing(
-  { otlpTracesEndpoint: endpoint, otlpTracesShare: sampleShare }: Config,
-  logger: Logger,
-): Tracing | undefined {
+async function startTracing(config: Config, logger: Logger): Promise<Tracing | undefined> {
+  const { otlpTracesEndpoint: endpoint, otlpTracesShare: sampleShare, otlpHeaders: headers } = config;
   if (endpoint === undefined) return undefined;
   const onFailed = (reason: string) => logger.warn({ endpoint, reason }, 'traces could not be sent');
-  const exporter = createOtlpExporter({ endpoint, serviceVersion: VERSION, onFailed });
+  const tls = await readCollectorTls(config);
+  const exporter = createOtlpExporter({ endpoint, headers, tls, serviceVersion: VERSION, onFailed });
   return createTracing({ exporter, sampleShare });
+}
+
+/** Throws: where a file cannot be read. */
+async function readCollectorTls(config: Config): Promise<CollectorTls> {
+  const read = (file: string | undefined) => (file === undefined ? undefined : readFile(file, 'utf8'));
+  const [ca, cert, key] = await Promise.all([
+    read(config.otlpCertificate),
+    read(config.otlpClientCertificate),
+    read(config.otlpClientKey),
+  ]);
+  return { ca, cert, key };
 }
 
 /** Only programs of this machine reach a loopback address, its browsers among them. */

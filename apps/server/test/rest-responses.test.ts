@@ -61,3 +61,13 @@ it.each([['POST', '/v1/embeddings', 'embedding model']] as const)(
     expect(reply.json().error.message).toContain(advice);
   },
 );
+
+it('takes a cancellation without a body, as clients send it', async () => {
+  await openWith({});
+  const reply = await test.app.inject({
+    method: 'POST',
+    url: '/v1/responses/resp_1/cancel',
+    headers: { authorization: AUTHORIZATION },
+  });
+  expect(reply.statusCode).toBe(404);
+});

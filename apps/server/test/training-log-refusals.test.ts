@@ -248,4 +248,15 @@ describeOnEveryDatabase('POST /v1/preview/models/{model_id}/log', ({ open }) => 
     const large = oneTrajectory({ logs: ['x'.repeat(70_000)] });
     expect((await training.log(model, large)).status).toBe(413);
   });
+
+  it('refuses over tRPC a number that JSON has not, anywhere', async () => {
+    const reply = await training.app.inject({
+      method: 'POST',
+      url: '/trpc/training.trajectories.log',
+      headers: { authorization: AUTHORIZATION, 'content-type': 'application/json' },
+      payload: `{"model_id":"${model}","split":"a","trajectory_groups":[],"unknown":1e400}`,
+    });
+    expect(reply.statusCode).toBe(422);
+    expect(reply.json().error.message).toContain('JSON has no Infinity');
+  });
 });

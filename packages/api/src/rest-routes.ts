@@ -17,6 +17,8 @@ export interface RestRoute {
   readonly errors: ProcedureMeta['errors'];
   /** Whether the reply is JSON lines, as they come. */
   readonly lines: boolean;
+  /** Whether the whole input is in the path: a request may have no body. */
+  readonly isBodyless: boolean;
   /** Dotted name of the procedure that takes this route's body as bytes; null: the body is read whole. */
   readonly bytesProcedure: string | null;
   /** The component that each event of a streamed reply is; null for routes that never stream. */
@@ -26,7 +28,11 @@ export interface RestRoute {
 }
 
 interface AnyProcedure {
-  readonly _def: { readonly type: string; readonly meta?: ProcedureMeta };
+  readonly _def: {
+    readonly type: string;
+    readonly meta?: ProcedureMeta;
+    readonly inputs?: readonly unknown[];
+  };
 }
 
 /** All routes, in the order of the router. */
@@ -46,10 +52,19 @@ export function listRestRoutes(router: AppRouter): RestRoute[] {
         auth: meta.auth,
         errors: meta.errors,
         lines: meta.lines ?? false,
+        isBodyless: isInPath(path, _def.inputs),
         bytesProcedure: meta.bytesProcedure ?? null,
         streams: meta.streams ?? null,
         fails: meta.fails ?? [],
       },
     ];
+  });
+}
+
+/** Whether every field of the input is a parameter of the path. */
+function isInPath(path: string, inputs: readonly unknown[] = []): boolean {
+  return inputs.every(input => {
+    const { shape = null } = input as { readonly shape?: Readonly<Record<string, unknown>> };
+    return shape !== null && Object.keys(shape).every(name => path.includes(`{${name}}`));
   });
 }

@@ -21,7 +21,7 @@ function listOf<Item extends z.ZodType>(item: Item) {
     .optional();
 }
 
-const seconds = laxInteger({ minimum: 0 }).meta({ maximum: 253_402_300_799 });
+const seconds = laxInteger({ minimum: 0, maximum: 253_402_300_799 });
 
 /** Query parameters of the usage of generations. */
 export const usageInput = z

@@ -104,6 +104,22 @@ export function httpUrl(): z.ZodType<string, string> {
     );
 }
 
+/** Headers such as `name=value,other=value`, values percent-encoded. Source: W3C baggage, which OpenTelemetry names. */
+export function headerList(): z.ZodType<Readonly<Record<string, string>>, string> {
+  return z.string().transform((text, context) => {
+    const headers: Record<string, string> = {};
+    for (const pair of text.split(',').filter(part => part.trim() !== '')) {
+      const [, name, value] = /^\s*([!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*=\s*([\x21-\x7e]*)\s*$/.exec(pair) ?? [];
+      try {
+        headers[name!.toLowerCase()] = decodeURIComponent(value!);
+      } catch {
+        context.addIssue('must list headers such as api-key=secret,other=value, with values percent-encoded');
+      }
+    }
+    return headers;
+  });
+}
+
 /** Host names without ports, or `*`. */
 export function hostList(): z.ZodType<'*' | readonly string[], string> {
   return z.string().transform((text, context) => {

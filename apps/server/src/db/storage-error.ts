@@ -85,7 +85,7 @@ const NO_CONNECTION: readonly unknown[] = [
 ];
 /** Errors of the PostgreSQL driver that have no code. */
 const LOST_CONNECTION =
-  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed)/;
+  /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed)/;
 
 function faultOf(error: unknown): StorageFault | undefined {
   if (error instanceof DatabaseLostError) return 'lost';

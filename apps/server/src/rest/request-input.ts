@@ -49,7 +49,7 @@ export class RequestInput {
   async #readQueryOrBody(): Promise<unknown> {
     const { route, search, bodyLimitBytes } = this.#options;
     if (route.method === 'GET') return readQuery(search);
-    if (route.method === 'DELETE' && !hasBody(this.#request)) return {};
+    if ((route.method === 'DELETE' || route.isBodyless) && !hasBody(this.#request)) return {};
     return readJsonBody(this.#request, bodyLimitBytes, route.errors);
   }
 }

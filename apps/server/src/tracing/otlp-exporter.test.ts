@@ -1,6 +1,12 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterEach, expect, it, vi } from 'vitest';
 import { createOtlpExporter, type FinishedSpan, toOtlp } from './otlp-exporter.ts';
 
@@ -21,8 +27,10 @@ afterEach(() => collector?.close());
 
 /** A collector that answers with `status`. */
 async function collect(status = 200) {
+  const headers: IncomingHttpHeaders[] = [];
   const bodies: { resourceSpans: { scopeSpans: { spans: object[] }[] }[] }[] = [];
   collector = createServer(async (request, reply) => {
+    headers.push(request.headers);
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part as Buffer);
     bodies.push(JSON.parse(Buffer.concat(parts).toString()));
@@ -30,7 +38,7 @@ async function collect(status = 200) {
   }).listen(0, '127.0.0.1');
   await once(collector, 'listening');
   const { port } = collector.address() as AddressInfo;
-  return { bodies, endpoint: `http://127.0.0.1:${port}/v1/traces` };
+  return { bodies, headers, endpoint: `http://127.0.0.1:${port}/v1/traces` };
 }
 
 it('writes a span as OTLP in JSON', () => {
@@ -82,4 +90,54 @@ it('loses spans, and tells once, where the collector fails or is slow', async ()
   await exporter.close();
   expect(exporter.lostCount).toBe(5_000);
   expect(onFailed.mock.calls).toEqual([['status 503']]);
+});
+
+it('sends the headers of its configuration', async () => {
+  const { headers, endpoint } = await collect();
+  const own = { 'x-api-key': 'secret' };
+  const exporter = createOtlpExporter({
+    endpoint,
+    headers: own,
+    serviceVersion: '1',
+    onFailed: () => undefined,
+  });
+  exporter.add(SPAN);
+  await exporter.close();
+  expect(headers).toMatchObject([{ ...own, 'content-type': 'application/json' }]);
+});
+
+it('trusts the certificates that it is given, and no others', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'ortler-otlp-'));
+  const [keyFile, certFile] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1'];
+  const files = ['-keyout', keyFile, '-out', certFile];
+  await promisify(execFile)('openssl', [
+    'req',
+    '-x509',
+    '-newkey',
+    'rsa:2048',
+    '-nodes',
+    ...subject,
+    ...files,
+  ]);
+  const [key, cert] = [await readFile(keyFile, 'utf8'), await readFile(certFile, 'utf8')];
+  await rm(folder, { recursive: true });
+  let count = 0;
+  const server = createHttpsServer({ key, cert }, (request, reply) => {
+    count++;
+    request.resume().once('end', () => reply.end('{}'));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const endpoint = `https://127.0.0.1:${(server.address() as AddressInfo).port}/v1/traces`;
+  for (const [tls, lost] of [
+    [{ ca: cert }, 0],
+    [{}, 1],
+  ] as const) {
+    const exporter = createOtlpExporter({ endpoint, tls, serviceVersion: '1', onFailed: () => undefined });
+    exporter.add(SPAN);
+    await exporter.close();
+    expect(exporter.lostCount).toBe(lost);
+  }
+  expect(count).toBe(1);
+  server.close();
 });

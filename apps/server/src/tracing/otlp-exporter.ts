@@ -1,6 +1,8 @@
 // Sends spans to a collector: OTLP over HTTP with JSON, in batches, beside the requests. A collector that is slow or away costs
 // spans, never memory or time of requests. Source: https://opentelemetry.io/docs/specs/otlp/
 
+import { type Collector, postSpans } from './post-spans.ts';
+
 export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export interface FinishedSpan {
@@ -16,9 +18,7 @@ export interface FinishedSpan {
   readonly isError: boolean;
 }
 
-export interface OtlpExporterOptions {
-  /** Address of the collector's traces, such as http://localhost:4318/v1/traces. */
-  readonly endpoint: string;
+export interface OtlpExporterOptions extends Collector {
   readonly serviceVersion: string;
   /** Called with the first of several failures. */
   readonly onFailed: (reason: string) => void;
@@ -36,16 +36,15 @@ const BATCH_SIZE = 512;
 /** Spans that wait; more are lost. */
 const QUEUE_LIMIT = 4_096;
 const INTERVAL_MS = 2_000;
-const SEND_TIMEOUT_MS = 10_000;
 
 const KINDS = { internal: 1, server: 2, client: 3 } as const;
 const STATUS_ERROR = 2;
 
 /** Creates an exporter, which starts with its first span. */
 export function createOtlpExporter({
-  endpoint,
   serviceVersion,
   onFailed,
+  ...collector
 }: OtlpExporterOptions): OtlpExporter {
   let waiting: FinishedSpan[] = [];
   let sending: Promise<void> | undefined;
@@ -55,19 +54,11 @@ export function createOtlpExporter({
 
   const send = async (spans: readonly FinishedSpan[]) => {
     try {
-      const reply = await fetch(endpoint, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(toOtlp(spans, serviceVersion)),
-        signal: AbortSignal.timeout(SEND_TIMEOUT_MS),
-      });
-      await reply.body?.cancel();
-      if (!reply.ok) throw new Error(`status ${reply.status}`);
+      await postSpans(collector, JSON.stringify(toOtlp(spans, serviceVersion)));
       isFailing = false;
     } catch (error) {
       lostCount += spans.length;
-      const { message, cause } = error as Error;
-      if (!isFailing) onFailed(cause instanceof Error ? cause.message : message);
+      if (!isFailing) onFailed((error as Error).message);
       isFailing = true;
     }
   };

@@ -18,7 +18,7 @@ import { findModel } from '../training/find-model.ts';
 import { logTrajectories } from '../training/log-trajectories.ts';
 import { toSplitMetrics, toTrajectoryItem, toTrajectoryLine } from '../training/to-wire.ts';
 import { chunkStream, isAsyncIterable } from '../trpc/chunk-stream.ts';
-import { reportFaults } from '../trpc/report-faults.ts';
+import { invalidInput, reportFaults } from '../trpc/report-faults.ts';
 import { logRequestHeaders, requestHeaders } from '../trpc/request-headers.ts';
 import { createBearerProcedure, router } from '../trpc/trpc.ts';
 
@@ -78,7 +78,7 @@ export function createTrajectoryProcedures(services: Services) {
       .input(trajectoryLogInput)
       .output(trajectoryLogResult)
       .mutation(({ ctx, input }) =>
-        logTrajectories(services, ctx, input.model_id, toBytes(stringifyLosslessJson(ctx.rawInput))),
+        logTrajectories(services, ctx, input.model_id, toBytes(toJsonText(ctx.rawInput))),
       ),
 
     logBytes: procedure
@@ -177,4 +177,14 @@ function toPosition(after: string | undefined): number {
 
 async function* toBytes(text: string): AsyncGenerator<Uint8Array> {
   yield new TextEncoder().encode(text);
+}
+
+/** Throws: `invalid_input` for a number that JSON has not; tRPC reads `1e999` as infinity. */
+function toJsonText(value: unknown): string {
+  try {
+    return stringifyLosslessJson(value);
+  } catch (cause) {
+    if (!(cause instanceof TypeError)) throw cause;
+    throw invalidInput([{ loc: ['body'], msg: `Value error, ${cause.message}`, type: 'value_error' }]);
+  }
 }

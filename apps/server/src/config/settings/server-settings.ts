@@ -4,6 +4,8 @@ import { z } from 'zod';
 import type { AllowedHosts } from '../../rest/check-headers.ts';
 import {
   byteSize,
+  folder,
+  headerList,
   hostList,
   httpUrl,
   MEBIBYTE,
@@ -78,6 +80,45 @@ export const SERVER_SETTINGS = {
     description:
       'OpenTelemetry: address of a collector that gets traces, by OTLP over HTTP with JSON, such as http://localhost:4318/v1/traces. A traceparent of the caller is continued.',
     schema: httpUrl(),
+  }),
+  otlpHeaders: setting<Readonly<Record<string, string>> | undefined>({
+    variable: 'OTEL_EXPORTER_OTLP_HEADERS',
+    flag: '--otlp-headers',
+    valueName: 'name=value,...',
+    fallback: undefined,
+    shownFallback: 'none',
+    description:
+      'OpenTelemetry: headers for the collector, values percent-encoded, such as a key. Prefer the variable: flags show in process lists.',
+    isSecret: true,
+    schema: headerList(),
+  }),
+  otlpCertificate: setting<string | undefined>({
+    variable: 'OTEL_EXPORTER_OTLP_CERTIFICATE',
+    flag: '--otlp-certificate',
+    valueName: 'file',
+    fallback: undefined,
+    shownFallback: 'those of Node',
+    description:
+      'OpenTelemetry: file with the certificates (PEM) that the TLS of the collector is checked with.',
+    schema: folder(),
+  }),
+  otlpClientCertificate: setting<string | undefined>({
+    variable: 'OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE',
+    flag: '--otlp-client-certificate',
+    valueName: 'file',
+    fallback: undefined,
+    shownFallback: 'none',
+    description: 'OpenTelemetry: certificate (PEM) that this server shows to the collector; with a key.',
+    schema: folder(),
+  }),
+  otlpClientKey: setting<string | undefined>({
+    variable: 'OTEL_EXPORTER_OTLP_CLIENT_KEY',
+    flag: '--otlp-client-key',
+    valueName: 'file',
+    fallback: undefined,
+    shownFallback: 'none',
+    description: 'OpenTelemetry: private key (PEM) of that certificate.',
+    schema: folder(),
   }),
   otlpTracesShare: setting({
     variable: 'ORTLER_OTLP_TRACES_SHARE',

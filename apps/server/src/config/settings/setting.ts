@@ -4,7 +4,12 @@ import type { z } from 'zod';
 
 /** One setting. The schema reads text, because both flags and variables are text. */
 export interface Setting<Value> {
-  readonly variable: `ORTLER_${string}` | `HF_${string}` | 'DATABASE_URL' | 'CLICKHOUSE_URL';
+  readonly variable:
+    | `ORTLER_${string}`
+    | `HF_${string}`
+    | `OTEL_${string}`
+    | 'DATABASE_URL'
+    | 'CLICKHOUSE_URL';
   readonly flag: `--${string}`;
   /** Placeholder of the flag's value in `--help`. */
   readonly valueName: string;

@@ -10,6 +10,7 @@ import { migrate } from '../migrate.ts';
 import { createStorageDialect, type StatementTrace, type StorageDialectOptions } from '../storage-dialect.ts';
 import type { Tables } from '../tables.ts';
 import { boundAnswers } from './bounded-pool.ts';
+import { boundStatements } from './bounded-statements.ts';
 import { createPostgresQueries } from './postgres-queries.ts';
 
 /** Connections of each pool. Source: PostgreSQL takes 100 by default, and several servers share them. */
@@ -17,6 +18,10 @@ const POOL_SIZE = 10;
 /** Connections for queries whose cost a caller decides. */
 const QUERY_POOL_SIZE = 6;
 const CONNECT_TIMEOUT_MS = 10_000;
+/**
+ * Longest statement of the server itself. A database that hangs ends requests with 503 in place of no answer. Unit: milliseconds.
+ */
+const STATEMENT_TIMEOUT_MS = 30_000;
 /** Health checks: one connection, and no patience. */
 const CHECKS: pg.PoolConfig = { max: 1, connectionTimeoutMillis: 1_000, query_timeout: 1_000 };
 
@@ -27,7 +32,7 @@ export async function openPostgres(
   traceStatement?: StatementTrace,
 ): Promise<Database> {
   const trace = traceStatement?.bind(undefined, 'postgresql');
-  const db = openHandle(createPool(url, {}), { trace });
+  const db = openHandle(boundStatements(createPool(url, { query_timeout: STATEMENT_TIMEOUT_MS })), { trace });
   const reading = { statement_timeout: queryTimeLimitMs, options: '-c default_transaction_read_only=on' };
   const reader = openHandle(boundAnswers(createPool(url, reading), MAX_RESULT_LENGTH), {
     isReader: true,
@@ -47,7 +52,9 @@ export async function openPostgres(
     onClose: () => checker.destroy(),
   });
   try {
-    await migrate(db, 'postgres');
+    // A migration of a large table may take its time.
+    const migrating = openHandle(createPool(url, { max: 1 }));
+    await migrate(migrating, 'postgres').finally(() => migrating.destroy());
     return database;
   } catch (error) {
     await database.close();

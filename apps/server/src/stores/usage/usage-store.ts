@@ -6,12 +6,15 @@ import { type Kysely, sql } from 'kysely';
 import type { Database, DatabaseKind } from '../../db/database.ts';
 import { openUsageFile } from '../../db/sqlite/open-usage-file.ts';
 import type { UsageTable, UsageTables } from '../../db/tables/usage.ts';
+import type { CheckedDatabase } from '../../system/storage-checks.ts';
 import { createUsageTable } from './usage-table.ts';
 import { UsageWriter } from './usage-writer.ts';
 
 export const USAGE_FILE = 'usage.db';
 
 export interface OpenUsageStore extends UsageStore {
+  /** The file, for the health report; none where usage is in the main database. */
+  readonly databases: readonly CheckedDatabase[];
   /** Writes what is left, then closes the file. */
   close(): Promise<void>;
 }
@@ -27,30 +30,34 @@ const COLUMNS = {
 /** Rows of one insert: nine columns each, and SQLite accepts 32,766 parameters. */
 const ROWS_PER_STATEMENT = 1_000;
 
-/** Opens the store. @param dataDir Folder of the file on SQLite. */
+/** Opens the store. @param dataDir Folder of the file on SQLite. Throws: `DatabaseError`. */
 export async function openUsageStore(database: Database, dataDir: string): Promise<OpenUsageStore> {
   const { kind } = database;
   if (kind === 'postgres') {
     await database.exclusively('usage-table', trx => createUsageTable(trx, kind));
-    return createStore(database.db as unknown as Kysely<UsageTables>, kind, async () => undefined);
+    return createStore(database.db as unknown as Kysely<UsageTables>, kind, {
+      databases: [],
+      closeDb: async () => undefined,
+    });
   }
-  const db = await openUsageFile(join(dataDir, USAGE_FILE));
+  const { db, condition, close } = await openUsageFile(join(dataDir, USAGE_FILE));
   try {
     await createUsageTable(db, kind);
   } catch (error) {
-    await db.destroy();
+    await close();
     throw error;
   }
-  return createStore(db, kind, () => db.destroy());
+  return createStore(db, kind, { databases: [{ name: USAGE_FILE, condition }], closeDb: close });
 }
 
 function createStore(
   db: Kysely<UsageTables>,
   kind: DatabaseKind,
-  closeDb: () => Promise<void>,
+  { databases, closeDb }: Pick<OpenUsageStore, 'databases'> & { readonly closeDb: () => Promise<void> },
 ): OpenUsageStore {
   const writer = new UsageWriter(rows => addRows(db, rows));
   return {
+    databases,
     record: usage => writer.record(usage),
     list: query => list(db, kind, query),
     async close() {

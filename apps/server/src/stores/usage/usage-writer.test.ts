@@ -42,6 +42,21 @@ it('lets answers go on while the database is down, and stores their usage when i
   expect(stored).toHaveLength(1);
 });
 
+it('lets answers go on while the database hangs, and counts nothing twice', async () => {
+  const batches: (readonly UsageTable[])[] = [];
+  const hanging = Promise.withResolvers<void>();
+  const writer = new UsageWriter(async rows => {
+    batches.push(rows);
+    if (batches.length === 1) await hanging.promise;
+  });
+  const answers = [writer.record(used), writer.record(used)];
+  await vi.advanceTimersByTimeAsync(2_000);
+  await Promise.all(answers);
+  hanging.resolve();
+  await writer.close();
+  expect(batches.flat().reduce((sum, row) => sum + row.request_count, 0)).toBe(2);
+});
+
 it('writes what is left when it is closed', async () => {
   let isDown = true;
   const stored: UsageTable[] = [];

@@ -7,6 +7,9 @@ import type { UsageTable } from '../../db/tables/usage.ts';
 /** Pause after a batch that could not be written. Unit: milliseconds. */
 const RETRY_MS = 1_000;
 
+/** Longest wait of an answer for a database that hangs. Unit: milliseconds. */
+const PATIENCE_MS = 2_000;
+
 type Waiter = () => void;
 
 export class UsageWriter {
@@ -21,11 +24,15 @@ export class UsageWriter {
     this.#write = write;
   }
 
-  /** Resolves when the usage is stored, or when the database takes no writes now and it will be stored later. */
+  /** Resolves when the usage is stored, or when the database takes no writes now, or hangs, and it will be stored later. */
   record(usage: UsageRecord): Promise<void> {
     this.#add(toRow(usage));
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#waiters.push(resolve);
+    const timer = setTimeout(resolve, PATIENCE_MS).unref();
+    this.#waiters.push(() => {
+      clearTimeout(timer);
+      resolve();
+    });
     this.#writing ??= this.#writeAll();
     return promise;
   }
