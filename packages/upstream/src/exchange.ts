@@ -105,8 +105,10 @@ async function* readBody(
   try {
     signal.throwIfAborted();
     for (;;) {
-      const silence = new UpstreamError('silent', `${host} sent nothing for ${silenceMs} ms.`);
-      const timer = setTimeout(() => incoming.destroy(silence), silenceMs);
+      const timer = setTimeout(
+        () => incoming.destroy(new UpstreamError('silent', `${host} sent nothing for ${silenceMs} ms.`)),
+        silenceMs,
+      );
       const step = await chunks.next().finally(() => clearTimeout(timer));
       if (step.done === true) return;
       yield step.value;
