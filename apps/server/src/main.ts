@@ -251,8 +251,9 @@ function logFailedModel(
   logger.error({ model: modelId, ...fault, retryAfterMs }, 'model could not be loaded');
 }
 
-function logNotes(logger: Logger, model: string, { deviceNote: note, chatTemplate }: EngineInfo): void {
-  if (note !== undefined) logger.warn({ model, note }, 'the model runs slower than it could');
+function logNotes(logger: Logger, model: string, { deviceNote, memoryNote, chatTemplate }: EngineInfo): void {
+  for (const note of [deviceNote, memoryNote])
+    if (note !== undefined) logger.warn({ model, note }, 'the model runs slower than it could');
   if (chatTemplate === null)
     logger.warn(
       { model },

@@ -12,6 +12,7 @@ import { writeGgufCompanions } from './gguf/write-companions.ts';
 import { Checkpoint, listWeightFiles, type WeightSource } from './hugging-face/checkpoint.ts';
 import type { DecoderConfig } from './hugging-face/decoder-config.ts';
 import { refuseOtherLayouts } from './hugging-face/refuse-other-layouts.ts';
+import { Mxfp4Checkpoint } from './quantised-checkpoint/mxfp4-checkpoint.ts';
 import { readQuantisationConfig } from './quantised-checkpoint/quantisation-config.ts';
 import { QuantisedCheckpoint } from './quantised-checkpoint/quantised-checkpoint.ts';
 import { refuseUndeclared } from './quantised-checkpoint/refuse-undeclared.ts';
@@ -65,7 +66,9 @@ function huggingFaceSource(folder: string): CheckpointSource {
         weights:
           quantisation === undefined
             ? await openFloats(folder)
-            : await QuantisedCheckpoint.open(folder, quantisation),
+            : quantisation.method === 'mxfp4'
+              ? await Mxfp4Checkpoint.open(folder)
+              : await QuantisedCheckpoint.open(folder, quantisation),
         async writeCompanions(target) {
           const names = await listCompanionFiles(folder);
           await copyCompanions(folder, target, names);

@@ -40,6 +40,9 @@ const MODULES: Readonly<Record<string, string>> = {
   'mlp.gate_proj': 'ffn_gate',
   'mlp.up_proj': 'ffn_up',
   'mlp.down_proj': 'ffn_down',
+  'block_sparse_moe.gate': 'ffn_gate_inp',
+  'block_sparse_moe.router.layer': 'ffn_gate_inp',
+  'mlp.gate': 'ffn_gate_inp',
   'self_attn.query_layernorm': 'attn_q_norm',
   'self_attn.key_layernorm': 'attn_k_norm',
   'mlp.gate_up_proj': 'ffn_up',
@@ -64,7 +67,8 @@ export async function writeFamilyGguf(folder: string, golden: GoldenCase, plan: 
   const { config, seed } = golden;
   const headCount = config.num_attention_heads as number;
   const headSize = (config.head_dim as number | undefined) ?? (config.hidden_size as number) / headCount;
-  const tensors = Object.entries(golden.tensors).map(([name, [shape, scale, offset]]) => {
+  const plain = Object.entries(golden.tensors).filter(([name]) => !EXPERTS.test(name));
+  const tensors = plain.map(([name, [shape, scale, offset]]) => {
     const values = new Float32Array(shape.reduce((product, size) => product * size, 1));
     fillSeeded(values, { seed, name, start: 0, scale, offset });
     if (plan.addsOne && /norm\.weight$/.test(name)) for (const i of values.keys()) values[i]! += 1;
@@ -83,6 +87,7 @@ export async function writeFamilyGguf(folder: string, golden: GoldenCase, plan: 
       bytes: new Uint8Array(moved.buffer),
     };
   });
+  tensors.push(...stackedExperts(golden));
   for (const [name, values] of Object.entries(plan.vectors ?? {})) {
     const bytes = new Uint8Array(Float32Array.from(values).buffer);
     tensors.push({ name, type: 'F32', dimensions: [values.length], bytes });
@@ -101,6 +106,58 @@ function ggufName(name: string, { modules }: GgufPlan): string {
     name.replace(/layer_scalar$/, 'layer_output_scale.weight'),
   )!;
   return `blk.${layer}.${modules?.[module!] ?? MODULES[module!] ?? module}.${part}`;
+}
+
+/** Matrices of experts: one tensor for each, or `[experts, outputs, inputs]`, with ups behind gates. */
+const EXPERTS =
+  /^model\.layers\.(\d+)\.\w+\.(?:experts\.(\d+)\.(\w+)\.weight|((?:in|out)put_linear)\.weight)$/;
+const EXPERT_ROLES: Readonly<Record<string, string>> = {
+  gate_proj: 'gate',
+  up_proj: 'up',
+  down_proj: 'down',
+  w1: 'gate',
+  w3: 'up',
+  w2: 'down',
+  output_linear: 'down',
+};
+
+/** One tensor for each matrix of all experts of a layer. */
+function stackedExperts({ tensors, seed }: GoldenCase) {
+  const stacks = new Map<string, { readonly shape: readonly number[]; readonly parts: Float32Array[] }>();
+  const add = (
+    layer: string,
+    role: string,
+    shape: readonly number[],
+    values: Float32Array,
+    expert?: string,
+  ) => {
+    const name = `blk.${layer}.ffn_${role}_exps.weight`;
+    const stack = stacks.get(name) ?? { shape, parts: [] };
+    stack.parts[expert === undefined ? stack.parts.length : Number(expert)] = values;
+    stacks.set(name, stack);
+  };
+  for (const [name, [shape, scale, offset]] of Object.entries(tensors)) {
+    const [, layer, expert, module, joined] = EXPERTS.exec(name) ?? [];
+    if (layer === undefined) continue;
+    const values = new Float32Array(shape.reduce((product, size) => product * size, 1));
+    fillSeeded(values, { seed, name, start: 0, scale, offset });
+    const matrix = shape.slice(-2) as [number, number];
+    if (joined !== 'input_linear') {
+      const size = matrix[0] * matrix[1];
+      for (let at = 0; at < values.length; at += size)
+        add(layer, EXPERT_ROLES[(module ?? joined)!]!, matrix, values.subarray(at, at + size), expert);
+      continue;
+    }
+    const half = [matrix[0] / 2, matrix[1]] as const;
+    const size = half[0] * half[1];
+    for (let at = 0; at < values.length; at += size)
+      add(layer, (at / size) % 2 === 0 ? 'gate' : 'up', half, values.subarray(at, at + size));
+  }
+  return [...stacks].map(([name, { shape, parts }]) => {
+    const values = Float32Array.from(parts.flatMap(part => [...part]));
+    const dimensions = [shape[1]!, shape[0]!, parts.length];
+    return { name, type: 'F32' as const, dimensions, bytes: new Uint8Array(values.buffer) };
+  });
 }
 
 /** Rows `0, half, 1, half + 1, ...` of each head. */

@@ -130,6 +130,11 @@ function olmo3Windows(isSliding: readonly boolean[]) {
   };
 }
 
+const experts = (count: number, chosen: number) => ({
+  expert_count: { uint32: count },
+  expert_used_count: { uint32: chosen },
+});
+
 /** By `model_type` and name of the golden. */
 const PLANS: Readonly<Record<string, Readonly<Record<string, GgufPlan>>>> = {
   gemma: {
@@ -253,6 +258,24 @@ const PLANS: Readonly<Record<string, Readonly<Record<string, GgufPlan>>>> = {
   arcee: { 'squared relu': ARCEE, 'biases, tied': ARCEE, 'yarn rope scaling': { ...ARCEE, fields: YARN } },
   nemotron: { 'heads as wide as the hidden size over their number': NEMOTRON },
   starcoder2: { 'tied, biases': STARCODER, 'no biases': STARCODER },
+  mixtral: { 'two of six experts': { ...LLAMA, fields: experts(6, 2) } },
+  olmoe: {
+    'scores of all experts': { architecture: 'olmoe', fields: experts(16, 4) },
+    'all experts, tied': { architecture: 'olmoe', fields: experts(4, 4) },
+  },
+  qwen3_moe: {
+    'scores of the chosen experts': {
+      architecture: 'qwen3moe',
+      fields: { ...experts(12, 3), expert_feed_forward_length: { uint32: 40 } },
+    },
+  },
+  granitemoe: {
+    'stacked experts, four multipliers': {
+      ...GRANITE,
+      architecture: 'granitemoe',
+      fields: { ...GRANITE.fields, ...experts(8, 3) },
+    },
+  },
   ministral3: { 'separate head': MINISTRAL3, tied: MINISTRAL3 },
   cohere2: {
     'windows but every fourth layer': {
@@ -345,19 +368,16 @@ describe.each(Object.entries(PLANS))('%s', (family, plans) => {
     await mkdir(place, { recursive: true });
     const sourceDir = await writeFamilyGguf(place, golden, plan);
     const outputDir = join(place, 'built');
-    const { modelType, longRope } = await buildModel({
-      sourceDir,
-      outputDir,
-      precision: 'f32',
-      variant: 'slots',
-    });
-    expect(modelType).toBe(plan.architecture === 'llama' ? 'llama' : family);
+    // Mixtures of experts are for the kernels only.
+    const variant = 'num_experts_per_tok' in golden.config ? 'kernels' : 'slots';
+    const { modelType, longRope } = await buildModel({ sourceDir, outputDir, precision: 'f32', variant });
+    expect(modelType).toBe(plan.architecture === 'llama' && variant === 'slots' ? 'llama' : family);
     for (const prompt of golden.prompts) {
       const contextLength = longRope?.originalContextLength ?? 0;
       const isShort = prompt.tokens.length <= contextLength;
       const model = isShort ? join(place, 'short') : outputDir;
       if (isShort)
-        await buildModel({ sourceDir, outputDir: model, precision: 'f32', variant: 'slots', contextLength });
+        await buildModel({ sourceDir, outputDir: model, precision: 'f32', variant, contextLength });
       const session = await SlotsSession.open(model, { capacity: 256 });
       const rows = await session.run([prompt.tokens], [0]);
       await session.close();

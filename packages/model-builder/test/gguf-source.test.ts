@@ -219,13 +219,13 @@ describe('refuses', () => {
     ['general.architecture', 'none', 'unsupported', 'is "none"; allowed are llama, qwen2, qwen3'],
     [
       'general.architecture',
-      'qwen3moe',
+      'glm4moe',
       'unsupported',
-      'is "qwen3moe" (Qwen3-30B-A3B, Qwen3-235B-A22B, Qwen3-Coder), which would need mixture of experts',
+      'is "glm4moe" (GLM-4.5 to 4.7), which would need mixture of experts',
     ],
     ['general.architecture', 'bloom', 'unsupported', 'is "bloom" (BLOOM), which would need learned or ALiBi'],
     ['general.type', 'mmproj', 'unsupported', 'is "mmproj"; allowed is "model"'],
-    ['llama.expert_count', { uint32: 8 }, 'unsupported', 'is 8; allowed is 0'],
+    ['llama.expert_used_count', 'two', 'config_invalid', 'allowed is one whole number above 0'],
     [
       'llama.attention.sliding_window',
       { uint32: 128 },
@@ -251,7 +251,8 @@ describe('refuses', () => {
     ['llama.block_count', 'two', 'config_invalid', 'is "two"; allowed is one whole number above 0'],
     ['llama.rope.freq_base', { float32: -1 }, 'config_invalid', 'allowed are numbers above 0'],
   ] as const)('%s: %j', async (key, value, code, message) => {
-    const own = await tinyGguf({ metadata: { [key]: value } });
+    const experts = key === 'llama.expert_used_count' ? { 'llama.expert_count': { uint32: 8 } } : {};
+    const own = await tinyGguf({ metadata: { ...experts, [key]: value } });
     const error = await refusal(own.file);
     expect(error).toMatchObject({ code, key, file: own.file });
     expect(error.message).toContain(`${own.file}, metadata key "${key}": `);

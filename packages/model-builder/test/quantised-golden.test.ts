@@ -4,7 +4,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BLOCK_INPUTS, codeOffset } from '@ortler/kernels';
 import { describe, expect, it } from 'vitest';
-import { readQuantisationConfig } from '../src/quantised-checkpoint/quantisation-config.ts';
+import {
+  type LayerQuantisation,
+  readQuantisationConfig,
+} from '../src/quantised-checkpoint/quantisation-config.ts';
 import { QuantisedCheckpoint } from '../src/quantised-checkpoint/quantised-checkpoint.ts';
 
 interface Golden {
@@ -24,7 +27,7 @@ async function open(name: string) {
   const folder = join(FOLDER, name);
   const { golden } = JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8')) as { golden: Golden };
   const config = await readQuantisationConfig(folder);
-  const checkpoint = await QuantisedCheckpoint.open(folder, config!);
+  const checkpoint = await QuantisedCheckpoint.open(folder, config as LayerQuantisation);
   const expected = new Float32Array(SHAPE[0] * SHAPE[1]);
   await checkpoint.tensor('expected', SHAPE).readFloats(0, expected);
   return { golden, checkpoint, tensor: checkpoint.tensor('layer.weight', SHAPE), expected };

@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-it.each([undefined, 'table', 'last', 'first', 'other'])(
+it.each([undefined, ['table'], ['last'], ['first', 'table.b'], ['other']])(
   'computes the same with weights in memory that do not begin with %s',
   async mappedWeights => {
     const backend = createNativeBackend();

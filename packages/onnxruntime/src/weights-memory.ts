@@ -44,11 +44,11 @@ export class WeightsMemory {
     graphFile: string,
     {
       weightsFile,
-      mappedWeights,
+      mappedWeights = [],
     }: Pick<OrtSessionOptions, 'mappedWeights'> & { readonly weightsFile: string },
   ): Promise<WeightsMemory> {
     const ofFile = [...readWeights(graphFile).values()].filter(({ file }) => file === weightsFile);
-    const isMapped = ({ name }: FoundWeight) => mappedWeights !== undefined && name.startsWith(mappedWeights);
+    const isMapped = ({ name }: FoundWeight) => mappedWeights.some(start => name.startsWith(start));
     const path = join(dirname(graphFile), weightsFile);
     const memory = await readFile(path, ofFile.filter(isMapped));
     const values: NamedValue[] = [];

@@ -23,11 +23,11 @@ export function describePrecision({ precision, reason }: AutoPrecision): string 
 /** One line for a loaded model, and one more for each reason why it runs slower than it could. */
 export function describeModel(modelId: string, info: EngineInfo): string {
   const { modelType, parameterCount, precision, kvType, device, backend, contextLength } = info;
-  const { backendNote, samplingNote, deviceNote, kernels } = info;
+  const { backendNote, samplingNote, deviceNote, memoryNote, kernels } = info;
   const size = `${(parameterCount / 1e6).toFixed(1)} M parameters`;
   const cache = kvType === 'int8' ? 'int8 KV cache, ' : '';
   const line = `  model    ${modelId}: ${modelType}, ${size}, ${precision}, ${cache}${device} (${[backend, ...(kernels === undefined ? [] : [kernels])].join(', ')}), context ${contextLength}\n`;
-  const notes = [backendNote, samplingNote, deviceNote].filter(note => note !== undefined);
+  const notes = [backendNote, samplingNote, deviceNote, memoryNote].filter(note => note !== undefined);
   return [line, ...notes.map(note => `           slower than it could be: ${note}\n`)].join('');
 }
 

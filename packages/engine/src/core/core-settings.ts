@@ -77,8 +77,8 @@ export function toCoreFacts(
   maxSequences: number,
   { backendNote, samplingNote, deviceNote, weightBytes = 0 }: Notes,
 ): CoreFacts {
-  const { kind, backend, device, vocabSize, contextLength, onnxRuntimeVersion, cacheBytes, kernels } =
-    runnerFacts;
+  const { kind, backend, device, vocabSize, contextLength, onnxRuntimeVersion } = runnerFacts;
+  const { cacheBytes, kernels, memoryNote } = runnerFacts;
   return {
     backend,
     runner: kind,
@@ -93,5 +93,6 @@ export function toCoreFacts(
     ...(backendNote === undefined ? {} : { backendNote }),
     ...(samplingNote === undefined ? {} : { samplingNote }),
     ...(deviceNote === undefined ? {} : { deviceNote }),
+    ...(memoryNote === undefined ? {} : { memoryNote }),
   };
 }

@@ -137,6 +137,8 @@ export interface CoreFacts {
    * there without the CPU kernels.
    */
   readonly deviceNote?: string;
+  /** Which weights stay in their file, because memory is too short for them. Absent: all are in memory. */
+  readonly memoryNote?: string;
 }
 
 /** Progress of the calls that compile the kernels of a model on a device. */

@@ -70,7 +70,6 @@ export const OTHER_MODELS: Readonly<Record<string, OtherModel>> = {
   ernie4_5_moe: of('ERNIE 4.5, MoE', EXPERTS),
   flex_olmo: of('FlexOlmo', EXPERTS),
   glm4_moe: of('GLM-4.5 to 4.7', EXPERTS),
-  gpt_oss: of('gpt-oss 20B and 120B', `${EXPERTS}; attention sinks`),
   granitemoeshared: of('Granite 4 MoE', EXPERTS),
   hunyuan_v1_moe: of('Hunyuan-A13B', EXPERTS),
   jetmoe: of('JetMoE', EXPERTS),

@@ -8,6 +8,7 @@ import { exaone4 } from './exaone4.ts';
 import { gemma, gemma2, gemma3 } from './gemma.ts';
 import { gemma4 } from './gemma4.ts';
 import { glm4 } from './glm4.ts';
+import { gptOss } from './gpt-oss.ts';
 import { granite, graniteMoe } from './granite.ts';
 import { hunyuan } from './hunyuan.ts';
 import { lfm2 } from './lfm2.ts';
@@ -37,6 +38,7 @@ export const ARCHITECTURES: ReadonlyMap<string, Architecture> = new Map(
     gemma3,
     gemma4,
     glm4,
+    gptOss,
     granite,
     graniteMoe,
     hunyuan,

@@ -2,7 +2,7 @@
 // Source: llama.cpp, convert_hf_to_gguf.py and llama-model.cpp; gguf-py, constants.py
 
 import { gemma, gemma2, gemma3, gemma4 } from './gemma-architectures.ts';
-import { type GgufArchitecture, windowKeys } from './gguf-architecture.ts';
+import { type GgufArchitecture, type GgufFacts, windowKeys } from './gguf-architecture.ts';
 
 const RELU2 = { hidden_act: 'relu2' } as const;
 
@@ -51,13 +51,17 @@ const cohere2: GgufArchitecture = {
 const granite: GgufArchitecture = {
   modelType: 'granite',
   permutesHeads: true,
-  configKeys: ({ fields }) => ({
-    embedding_multiplier: fields.optionalNumber('granite.embedding_scale') ?? 1,
-    attention_multiplier: fields.number('granite.attention.scale'),
-    residual_multiplier: fields.optionalNumber('granite.residual_scale') ?? 1,
-    logits_scaling: fields.number('granite.logit_scale'),
-  }),
+  configKeys: facts => graniteKeys(facts, 'granite'),
 };
+
+function graniteKeys({ fields }: GgufFacts, architecture: string) {
+  return {
+    embedding_multiplier: fields.optionalNumber(`${architecture}.embedding_scale`) ?? 1,
+    attention_multiplier: fields.number(`${architecture}.attention.scale`),
+    residual_multiplier: fields.optionalNumber(`${architecture}.residual_scale`) ?? 1,
+    logits_scaling: fields.number(`${architecture}.logit_scale`),
+  };
+}
 
 const exaone4: GgufArchitecture = {
   modelType: 'exaone4',
@@ -141,10 +145,31 @@ const mistral3: GgufArchitecture = {
   },
 };
 
+function expertKeys({ fields }: GgufFacts, architecture: string) {
+  const count = fields.count(`${architecture}.expert_count`);
+  return {
+    // By either name that families have for it.
+    num_experts: count,
+    num_local_experts: count,
+    num_experts_per_tok: fields.count(`${architecture}.expert_used_count`),
+  };
+}
+
+/** Files of Mixtral say `llama` too. */
+const llama: GgufArchitecture = {
+  modelType: 'llama',
+  permutesHeads: true,
+  hasExperts: true,
+  configKeys: facts => {
+    if (facts.fields.wholeNumber('llama.expert_count') === 0) return {};
+    return { model_type: 'mixtral', sliding_window: null, ...expertKeys(facts, 'llama') };
+  },
+};
+
 /** By `general.architecture`. Files of Mistral 7B to Small 3.0 say `llama`. */
 export const GGUF_ARCHITECTURES: ReadonlyMap<string, GgufArchitecture> = new Map(
   Object.entries({
-    llama: { modelType: 'llama', permutesHeads: true },
+    llama,
     qwen2: { modelType: 'qwen2' },
     qwen3: { modelType: 'qwen3' },
     gemma,
@@ -168,5 +193,25 @@ export const GGUF_ARCHITECTURES: ReadonlyMap<string, GgufArchitecture> = new Map
     nemotron,
     starcoder2,
     mistral3,
+    olmoe: {
+      modelType: 'olmoe',
+      hasExperts: true,
+      configKeys: facts => ({ ...expertKeys(facts, 'olmoe'), norm_topk_prob: false }),
+    },
+    qwen3moe: {
+      modelType: 'qwen3_moe',
+      hasExperts: true,
+      configKeys: facts => ({
+        ...expertKeys(facts, 'qwen3moe'),
+        moe_intermediate_size: facts.fields.count('qwen3moe.expert_feed_forward_length'),
+        norm_topk_prob: true,
+      }),
+    },
+    granitemoe: {
+      ...granite,
+      modelType: 'granitemoe',
+      hasExperts: true,
+      configKeys: facts => ({ ...graniteKeys(facts, 'granitemoe'), ...expertKeys(facts, 'granitemoe') }),
+    },
   } satisfies Readonly<Record<string, GgufArchitecture>>),
 );

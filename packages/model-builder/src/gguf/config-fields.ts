@@ -137,11 +137,16 @@ export class ConfigFields {
     {
       hasWindows = false,
       hasLocalBase = false,
-    }: { readonly hasWindows?: boolean; readonly hasLocalBase?: boolean },
+      hasExperts = false,
+    }: {
+      readonly hasWindows?: boolean;
+      readonly hasLocalBase?: boolean;
+      readonly hasExperts?: boolean;
+    },
   ): void {
     const experts = `${architecture}.expert_count`;
     const expertCount = this.#metadata.get(experts) ?? 0;
-    if (expertCount !== 0)
+    if (expertCount !== 0 && !hasExperts)
       throw this.#fault('unsupported', experts, `is ${shown(expertCount)}; allowed is 0`);
     const window = this.window(architecture);
     const contextLength = this.count(`${architecture}.context_length`);

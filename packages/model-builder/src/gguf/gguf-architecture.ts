@@ -13,6 +13,8 @@ export interface GgufArchitecture {
   readonly layerNormKey?: string;
   /** Layers with a window may have a rotary base of their own. */
   readonly hasLocalBase?: boolean;
+  /** `configKeys` reads mixtures of experts. */
+  readonly hasExperts?: boolean;
   /** Counts of the file may be lists with a number for each layer, which `configKeys` reads. */
   readonly layersDiffer?: boolean;
   /** `configKeys` reads the factors of `rope_freqs.weight`; else they divide all frequencies. */

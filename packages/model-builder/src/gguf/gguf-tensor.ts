@@ -136,14 +136,14 @@ class GgufTensorRows implements CheckpointTensor {
 
   #codes(): StoredCodes | undefined {
     const type = this.#type;
-    if (!isBlockType(type) || this.shape.length !== 2) return undefined;
+    if (!isBlockType(type) || this.shape.length < 2) return undefined;
     return { format: FORMATS[type], readRows: (first, count) => this.#readCodes(type, first, count) };
   }
 
   /** A row that is no whole number of super-blocks has none that a tile could hold. */
   #superBlocks(): StoredSuperBlocks | undefined {
     const type = this.#type;
-    if (!isSuperBlockType(type) || this.shape.length !== 2 || this.#width % SUPER_BLOCK_INPUTS !== 0)
+    if (!isSuperBlockType(type) || this.shape.length < 2 || this.#width % SUPER_BLOCK_INPUTS !== 0)
       return undefined;
     return {
       format: SUPER_FORMATS[type],

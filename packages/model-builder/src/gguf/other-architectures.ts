@@ -11,7 +11,6 @@ export const OTHER_ARCHITECTURES: Readonly<Record<string, string>> = {
   'ernie4_5-moe': 'ernie4_5_moe',
   'falcon-h1': 'falcon_h1',
   glm4moe: 'glm4_moe',
-  'gpt-oss': 'gpt_oss',
   gptneox: 'gpt_neox',
   granitehybrid: 'granitemoehybrid',
   'hunyuan-moe': 'hunyuan_v1_moe',

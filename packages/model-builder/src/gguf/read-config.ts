@@ -6,10 +6,24 @@ import type { GgufModel } from '@ortler/gguf';
 import { parseDecoderConfig } from '../architectures/read-decoder-config.ts';
 import { ModelBuildError } from '../errors.ts';
 import type { DecoderConfig } from '../hugging-face/decoder-config.ts';
+import type { ExpertModules } from '../hugging-face/experts-config.ts';
 import { GGUF_ARCHITECTURES } from './architectures.ts';
 import { ConfigFields } from './config-fields.ts';
 import { readingGguf } from './gguf-fault.ts';
 import { LONG_FACTORS, ROPE_FACTORS, SHORT_FACTORS } from './tensor-names.ts';
+
+/** All experts of a layer are in one tensor for each matrix, whatever a checkpoint calls them. */
+const GGUF_EXPERTS: ExpertModules = {
+  router: 'mlp.gate',
+  selectionBias: undefined,
+  matrices: {
+    layout: 'stacked',
+    gate: 'mlp.experts.gate_proj',
+    up: 'mlp.experts.up_proj',
+    down: 'mlp.experts.down_proj',
+  },
+  shared: undefined,
+};
 
 export interface GgufConfig {
   readonly config: DecoderConfig;
@@ -68,6 +82,7 @@ export async function readGgufConfig(model: GgufModel): Promise<GgufConfig> {
         : { ropes: config.ropes.map(rope => ({ ...rope, scaling: { kind: 'factors' as const, factors } })) }),
       // The values of the file have the one that others add to those of a checkpoint.
       norm: { ...config.norm, weightOffset: 0 },
+      ...(config.experts === undefined ? {} : { experts: { ...config.experts, modules: GGUF_EXPERTS } }),
       // In config.json one key says both.
       attentionOutputBias: has('blk.0.attn_output.bias'),
     },

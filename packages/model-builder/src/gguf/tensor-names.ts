@@ -31,6 +31,10 @@ const OF_LAYER: Readonly<Record<string, string>> = {
   // Gates and ups in one matrix.
   'mlp.gate_up_proj': 'ffn_up',
   'mlp.down_proj': 'ffn_down',
+  'mlp.gate': 'ffn_gate_inp',
+  'mlp.experts.gate_proj': 'ffn_gate_exps',
+  'mlp.experts.up_proj': 'ffn_up_exps',
+  'mlp.experts.down_proj': 'ffn_down_exps',
   per_layer_input_gate: 'inp_gate',
   per_layer_projection: 'proj',
   post_per_layer_input_norm: 'post_norm',

@@ -28,7 +28,7 @@ export interface ExpertModules {
   readonly router: string;
   /** Tensor that is added to scores to choose by, but not to the weights; undefined where there is none. */
   readonly selectionBias: string | undefined;
-  readonly matrices: SingleExperts | StackedExperts;
+  readonly matrices: SingleExperts | StackedExperts | JoinedExperts;
   /** The expert that all tokens go through; undefined where there is none. */
   readonly shared: SharedExpert | undefined;
 }
@@ -41,11 +41,19 @@ export interface SingleExperts {
   readonly down: string;
 }
 
-/**
- * One tensor for all experts. `rows`: `[experts, outputs, inputs]`, gates first. `columns`: `[experts, inputs, outputs]`, with gates
- * and ups in turns, also in the biases, whose names end with `_bias`.
- */
+/** A module for each matrix, of all experts. Shape: `[experts, outputs, inputs]`. */
 export interface StackedExperts {
+  readonly layout: 'stacked';
+  readonly gate: string;
+  readonly up: string;
+  readonly down: string;
+}
+
+/**
+ * A tensor for the gates and ups of all experts, and one for the downs. `rows`: `[experts, outputs, inputs]`, gates first. `columns`: `[experts, inputs, outputs]`, with gates
+ * and ups in turns, also in the biases, whose names end with `_bias`; with codes it is `[experts, outputs, inputs]`, and named `.weight`.
+ */
+export interface JoinedExperts {
   readonly layout: 'rows' | 'columns';
   readonly gateUp: string;
   readonly down: string;

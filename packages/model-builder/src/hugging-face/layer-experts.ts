@@ -85,6 +85,15 @@ export class LayerExperts {
       const all = this.#tensor(stack.name, [count, stack.outputs, inputs]);
       return tensorRows(flatRows(all), expert * stack.outputs + stack.first, outputs);
     }
+    if (stack.layout === 'stacked') {
+      const all = this.#tensor(`${stack.module}.weight`, [count, outputs, inputs]);
+      return tensorRows(flatRows(all), expert * outputs, outputs);
+    }
+    const packed = `${stack.name}.weight`;
+    if (this.#source.has(`${this.#layer}.${packed}`)) {
+      const all = flatRows(this.#tensor(packed, [count, stack.outputs, inputs]));
+      return everyRow(all, { first: expert * stack.outputs + stack.first, step: stack.step, count: outputs });
+    }
     const all = this.#tensor(stack.name, [count, inputs, stack.outputs]);
     return everyRow(inputsFirst(all, expert, this.#recent), { ...stack, count: outputs });
   }
@@ -94,6 +103,10 @@ export class LayerExperts {
     const { outputs } = this.#size(role);
     const stack = stackOf(modules.matrices, role, outputs);
     if (stack.layout === 'single') return this.#tensor(`${numbered(stack.module, expert)}.bias`, [outputs]);
+    if (stack.layout === 'stacked') {
+      const all = flatRows(this.#tensor(`${stack.module}.bias`, [count, outputs]), 1);
+      return tensorRows(all, expert * outputs, outputs);
+    }
     const all = flatRows(this.#tensor(`${stack.name}_bias`, [count, stack.outputs]), 1);
     return everyRow(all, { first: expert * stack.outputs + stack.first, step: stack.step, count: outputs });
   }
@@ -113,6 +126,7 @@ export class LayerExperts {
 /** Where a matrix is in its stack: outputs `first`, `first + step` and so on of `outputs`. */
 function stackOf(matrices: ExpertModules['matrices'], role: ExpertMatrix, outputs: number) {
   if (matrices.layout === 'single') return { layout: 'single', module: matrices[role] } as const;
+  if (matrices.layout === 'stacked') return { layout: 'stacked', module: matrices[role] } as const;
   const { layout } = matrices;
   if (role === 'down') return { layout, name: matrices.down, outputs, first: 0, step: 1 } as const;
   const isUp = role === 'up';

@@ -1,5 +1,7 @@
 // Some rows of a tensor, for matrices that a checkpoint stores as one.
 
+import { BLOCK_INPUTS } from '@ortler/kernels';
+import { allocateCodeRows, type CodeRows } from '../stored-codes.ts';
 import type { CheckpointTensor } from './checkpoint-tensor.ts';
 
 /** Rows `[first, first + count)` as a tensor of their own, codes included. */
@@ -28,15 +30,30 @@ export function flatRows(tensor: CheckpointTensor, width = tensor.shape.at(-1)!)
   return { ...tensor, shape: [count / width, width] };
 }
 
-/** Rows `first`, `first + step` and so on, without codes. */
+/** Rows `first`, `first + step` and so on, codes of blocks included. */
 export function everyRow(
-  { name, shape, readFloats }: CheckpointTensor,
+  { name, shape, readFloats, quantised }: CheckpointTensor,
   { first, step, count }: { readonly first: number; readonly step: number; readonly count: number },
 ): CheckpointTensor {
   const width = shape[1]!;
+  const codes = quantised?.codes;
   return {
     name: `${name}[${first}::${step}]`,
     shape: [count, width],
+    ...(quantised === undefined
+      ? {}
+      : {
+          quantised: {
+            type: quantised.type,
+            codes: codes && {
+              format: codes.format,
+              async readRows(row: number, rowCount: number) {
+                const between = await codes.readRows(first + row * step, (rowCount - 1) * step + 1);
+                return everyCodeRow(between, step, rowCount);
+              },
+            },
+          },
+        }),
     async readFloats(from, target) {
       const rows = target.length / width;
       const between = new Float32Array(((rows - 1) * step + 1) * width);
@@ -45,6 +62,19 @@ export function everyRow(
         target.set(between.subarray(row * step * width, (row * step + 1) * width), row * width);
     },
   };
+}
+
+function everyCodeRow(between: CodeRows, step: number, rowCount: number): CodeRows {
+  const { width } = between;
+  const rows = allocateCodeRows(rowCount, width);
+  const blocks = width / BLOCK_INPUTS;
+  for (let row = 0; row < rowCount; row++) {
+    const [codes, at] = [row * step * width, row * step * blocks];
+    rows.codes.set(between.codes.subarray(codes, codes + width), row * width);
+    rows.scales.set(between.scales.subarray(at, at + blocks), row * blocks);
+    rows.minimums.set(between.minimums.subarray(at, at + blocks), row * blocks);
+  }
+  return rows;
 }
 
 interface RowReader<Rows> {

@@ -33,6 +33,14 @@ const builtManifest = z.object({
     .optional(),
   contextLength: z.int().positive(),
   parameterCount: z.int().positive(),
+  experts: z
+    .object({
+      count: z.int().positive(),
+      chosen: z.int().positive(),
+      weightBytes: z.int().positive(),
+      activeParameterCount: z.int().positive(),
+    })
+    .optional(),
   weightFormats: z.record(z.string(), z.record(z.string(), z.int())).optional(),
 });
 
@@ -53,6 +61,7 @@ export async function describeBuilt(folder: string): Promise<ModelDescription | 
     contextLength,
     longRope: found.longRope,
     parameterCount,
+    experts: manifest.experts,
     weightBytes: sizes.reduce((sum, size) => sum + size, 0),
     formats: formatsOf(manifest),
     tensors: [],

@@ -6,6 +6,7 @@ import { GgufModel } from '@ortler/gguf';
 import { CONFIG_FILE, readDecoderConfig } from '../architectures/read-decoder-config.ts';
 import { type CheckpointSource, findCheckpoint } from '../checkpoint-source.ts';
 import { ModelBuildError } from '../errors.ts';
+import { activeParameters } from '../expert-facts.ts';
 import { readingGguf } from '../gguf/gguf-fault.ts';
 import { Checkpoint, listWeightFiles } from '../hugging-face/checkpoint.ts';
 import type { DecoderConfig } from '../hugging-face/decoder-config.ts';
@@ -17,6 +18,7 @@ import { refuseUndeclared } from '../quantised-checkpoint/refuse-undeclared.ts';
 import { describeLayers } from './describe-layers.ts';
 import {
   countFormatUse,
+  type DescribedExperts,
   type DescribedTensor,
   elementsOf,
   isOfText,
@@ -33,13 +35,15 @@ export async function describeCheckpoint(path: string): Promise<ModelDescription
     ? await readGgufHeaders(source.path)
     : await readFolderHeaders(source.folder);
   const { config, fault } = await tryToOpen(source, isGguf);
+  const parameterCount = tensors.filter(isOfText).reduce((sum, { shape }) => sum + elementsOf(shape), 0);
   return {
     layout: isGguf ? 'gguf' : 'safetensors',
     architecture,
     shape: config && shapeOf(config),
     contextLength: config?.contextLength,
     longRope: config && longRopeChoice(config),
-    parameterCount: tensors.filter(isOfText).reduce((sum, { shape }) => sum + elementsOf(shape), 0),
+    parameterCount,
+    experts: config && expertsOf(config, parameterCount),
     weightBytes: tensors.reduce((sum, { bytes }) => sum + bytes, 0),
     formats: countFormatUse(tensors),
     tensors,
@@ -47,6 +51,12 @@ export async function describeCheckpoint(path: string): Promise<ModelDescription
     built: undefined,
     fault,
   };
+}
+
+function expertsOf(config: DecoderConfig, parameterCount: number): DescribedExperts | undefined {
+  if (config.experts === undefined) return undefined;
+  const { count, chosen } = config.experts;
+  return { count, chosen, activeParameterCount: activeParameters(config, parameterCount) };
 }
 
 function shapeOf(config: DecoderConfig): ModelShape {

@@ -1,6 +1,6 @@
 // The layers of a quantised folder by the headers of their tensors alone: one matrix for all tensors of a layer.
 
-import type { WeightFormat } from '@ortler/kernels';
+import { BLOCK_INPUTS, type WeightFormat } from '@ortler/kernels';
 import { FITTED } from '../kernels/common-format.ts';
 import type { QuantisationConfig } from '../quantised-checkpoint/quantisation-config.ts';
 import { LAYER_PARTS } from '../quantised-checkpoint/quantised-checkpoint.ts';
@@ -37,6 +37,15 @@ export function describeLayers(
     for (const part of parts.values()) joined.add(part);
     const { type, shape, format } = layer;
     layers.push({ name, role: roleOf(name, shape), type, shape, bytes, keptFormat: format });
+  }
+  for (const blocks of tensors.filter(({ name }) => name.endsWith('_blocks'))) {
+    const stem = blocks.name.slice(0, -'_blocks'.length);
+    const scales = tensors.find(({ name }) => name === `${stem}_scales`);
+    const [experts = 0, outputs = 0, width = 0] = blocks.shape;
+    const shape = [experts, outputs, width * BLOCK_INPUTS];
+    for (const part of [blocks, scales]) if (part !== undefined) joined.add(part);
+    const bytes = blocks.bytes + (scales?.bytes ?? 0);
+    layers.push({ name: `${stem}.weight`, role: 'experts', type: 'MXFP4', shape, bytes, keptFormat: 'q5' });
   }
   const others = tensors.filter(tensor => !joined.has(tensor));
   return [

@@ -35,6 +35,8 @@ export interface MemoryEstimate {
   readonly precision: Precision;
   readonly kvType: KvType;
   readonly weightBytes: number;
+  /** Those that a token reads, of a model with experts; the others may stay in their file. */
+  readonly activeWeightBytes?: number;
   /** Of one sequence of the context, with the states of layers with memory. */
   readonly cacheBytes: number;
 }
@@ -51,7 +53,7 @@ const TYPE_BYTES: Readonly<Record<KvType, number>> = { float32: 4, float16: 2, i
 
 /** Of q4 the formats of a build are estimated with normally distributed weights. Empty where the shape is not known. */
 export function estimateMemory(
-  { layout, shape, tensors, graphs, built, weightBytes }: ModelDescription,
+  { layout, shape, tensors, graphs, built, weightBytes, experts }: ModelDescription,
   { variant, kvType, contextLength }: EstimateMemoryOptions,
 ): readonly MemoryEstimate[] {
   if (shape === undefined) return [];
@@ -63,6 +65,7 @@ export function estimateMemory(
       precision,
       kvType: built.kvType,
       weightBytes: bytes,
+      ...activeBytes(experts, bytes, experts?.weightBytes ?? 0),
       cacheBytes,
     }));
   }
@@ -73,15 +76,22 @@ export function estimateMemory(
     .filter(precision => precision !== 'file' || isQuantised)
     .map(precision => {
       const type = kvType ?? defaultKvType(variant, precision);
+      const bytesOf = (some: readonly DescribedTensor[]) =>
+        sumOf(some, tensor => bytesOfTensor(tensor, { precision, variant, shape }));
+      const weightBytes = bytesOf(tensors.filter(isOfText));
       return {
         precision,
         kvType: type,
-        weightBytes: sumOf(tensors.filter(isOfText), tensor =>
-          bytesOfTensor(tensor, { precision, variant, shape }),
-        ),
+        weightBytes,
+        ...activeBytes(experts, weightBytes, bytesOf(tensors.filter(({ role }) => role === 'experts'))),
         cacheBytes: bytesOfCache({ ...shape, variant, kvType: type }, contextLength),
       };
     });
+}
+
+function activeBytes(experts: ModelDescription['experts'], all: number, ofExperts: number) {
+  if (experts === undefined) return {};
+  return { activeWeightBytes: all - Math.round(ofExperts * (1 - experts.chosen / experts.count)) };
 }
 
 interface BuiltAs {

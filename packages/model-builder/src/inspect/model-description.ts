@@ -54,6 +54,17 @@ export interface ModelShape {
   readonly layerCaches: readonly LayerCache[] | undefined;
 }
 
+/** Mixtures of experts. */
+export interface DescribedExperts {
+  readonly count: number;
+  /** Experts of a token. */
+  readonly chosen: number;
+  /** Parameters that a token is computed with. */
+  readonly activeParameterCount: number;
+  /** Of all experts; undefined for a checkpoint. */
+  readonly weightBytes?: number;
+}
+
 /** A graph that another program exported. */
 export interface DescribedGraph {
   readonly precision: Precision;
@@ -77,6 +88,8 @@ export interface ModelDescription {
   readonly longRope: LongRopeChoice | undefined;
   /** Elements of all weights without `images`; undefined where a graph was not read. */
   readonly parameterCount: number | undefined;
+  /** Undefined for a model without experts. */
+  readonly experts?: DescribedExperts | undefined;
   /** Bytes of the weights as they are on the disk. */
   readonly weightBytes: number;
   /** Empty for graphs. */
@@ -96,7 +109,7 @@ export interface ModelDescription {
 const ROLES: readonly (readonly [RegExp, TensorRole])[] = [
   [/embed_tokens|token_embd|\bwte\b|word_embeddings/, 'embedding'],
   [/lm_head|^output\.weight$|embed_out/, 'output'],
-  [/experts|_exps\b/, 'experts'],
+  [/(?<!shared_)experts|_exps\b|moe\.(in|out)put_linear/, 'experts'],
   [/attn|attention/, 'attention'],
   [/mlp|ffn|feed_forward/, 'mlp'],
 ];

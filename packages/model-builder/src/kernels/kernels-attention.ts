@@ -61,6 +61,7 @@ export function attention(context: KernelsContext, layer: number, input: NormedI
     tables?.cosine ?? '',
     tables?.sine ?? '',
     ...headNorms(context, layer, path),
+    ...sinks(context, layer, path),
   ];
   while (inputs.at(-1) === '') inputs.pop();
   const attended = graph.op(node, OPERATORS[kvType], inputs, {
@@ -120,6 +121,17 @@ function headNorms({ graph, config, weights }: KernelsContext, layer: number, pa
     declareFloats(graph, weightName(`${path}/${name}`, 'weight'), [weights.headNorm(layer, role)], 'float32');
   const queryNorm = declare('queryNorm', 'q_norm');
   return kvSource === undefined ? [queryNorm, declare('keyNorm', 'k_norm')] : [queryNorm];
+}
+
+/** In its place behind norms of queries and keys, which have their places where there are none. */
+function sinks({ graph, config, weights }: KernelsContext, layer: number, path: string): string[] {
+  if (!config.hasSinks) return [];
+  assertInvariant(config.queryKeyNorm === 'none', 'a model with sinks has no norms of queries and keys');
+  return [
+    '',
+    '',
+    declareFloats(graph, weightName(`${path}/sinks`, 'weight'), [weights.sinks(layer)], 'float32'),
+  ];
 }
 
 function settings({ config }: KernelsContext, layer: number): Record<string, AttributeValue> {

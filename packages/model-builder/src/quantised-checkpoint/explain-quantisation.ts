@@ -26,6 +26,8 @@ function describe(config: QuantisationConfig): string {
     }
     case 'fp8':
       return 'FP8';
+    case 'mxfp4':
+      return 'MXFP4';
   }
 }
 

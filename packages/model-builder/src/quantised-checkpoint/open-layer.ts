@@ -9,11 +9,11 @@ import { openGptq } from './gptq.ts';
 import { integerTensor } from './integer-matrix.ts';
 import { openPackedIntegers } from './packed-integers.ts';
 import { openPlainIntegers } from './plain-integers.ts';
-import type { QuantisationConfig } from './quantisation-config.ts';
+import type { LayerQuantisation } from './quantisation-config.ts';
 import { StoredModule } from './stored-module.ts';
 
 /** The tensor that every quantised layer of a packing has, and no other. */
-const MARKERS: Readonly<Record<QuantisationConfig['method'], readonly string[]>> = {
+const MARKERS: Readonly<Record<LayerQuantisation['method'], readonly string[]>> = {
   gptq: ['qweight'],
   awq: ['qweight'],
   'compressed-tensors': ['weight_packed', 'weight'],
@@ -24,7 +24,7 @@ const MARKERS: Readonly<Record<QuantisationConfig['method'], readonly string[]>>
 const PACKED_TYPES = ['I8', 'F8_E4M3'];
 
 /** All layers of a checkpoint that are quantised. */
-export function findLayers(checkpoint: Checkpoint, { method }: QuantisationConfig): StoredModule[] {
+export function findLayers(checkpoint: Checkpoint, { method }: LayerQuantisation): StoredModule[] {
   return checkpoint.names.flatMap(name => {
     const dot = name.lastIndexOf('.');
     const part = name.slice(dot + 1);
@@ -37,7 +37,7 @@ export function findLayers(checkpoint: Checkpoint, { method }: QuantisationConfi
 /** The matrix of a layer under its name in floats. Throws: `tensor_missing`, `tensor_mismatch`, `unsupported`, `weights_corrupt`. */
 export async function openLayer(
   module: StoredModule,
-  config: QuantisationConfig,
+  config: LayerQuantisation,
   recent: RecentMatrices,
 ): Promise<CheckpointTensor> {
   const name = `${module.name}.weight`;

@@ -32,7 +32,14 @@ export interface Float8Config {
   readonly floats: readonly Float8Scheme[];
 }
 
-export type QuantisationConfig = GptqConfig | AwqConfig | CompressedTensorsConfig | Float8Config;
+/** Experts in MXFP4, which say themselves what they are. */
+export interface Mxfp4Config {
+  readonly method: 'mxfp4';
+}
+
+/** Linear layers that are quantised one by one. */
+export type LayerQuantisation = GptqConfig | AwqConfig | CompressedTensorsConfig | Float8Config;
+export type QuantisationConfig = LayerQuantisation | Mxfp4Config;
 
 /** The text part of a model of text and images may have the section in place of the whole. */
 interface ConfigJson {
@@ -66,6 +73,8 @@ export function parseQuantisationConfig(path: string, json: unknown): Quantisati
     case 'fp8':
     case 'fbgemm_fp8':
       return parseFloat8(path, stored);
+    case 'mxfp4':
+      return { method: 'mxfp4' };
     default:
       throw unsupportedValue(path, 'quant_method', method, UNSUPPORTED_METHODS);
   }

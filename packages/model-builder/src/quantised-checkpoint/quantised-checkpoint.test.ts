@@ -11,7 +11,7 @@ import {
   packPlainIntegers,
 } from '../testing/quantised-layers.ts';
 import { type RawTensor, writeRawSafetensors } from '../testing/write-raw-safetensors.ts';
-import { parseQuantisationConfig } from './quantisation-config.ts';
+import { type LayerQuantisation, parseQuantisationConfig } from './quantisation-config.ts';
 import { QuantisedCheckpoint } from './quantised-checkpoint.ts';
 
 let folder: string;
@@ -27,7 +27,7 @@ async function open(tensors: readonly RawTensor[], section: object): Promise<Qua
   await writeRawSafetensors(join(folder, SINGLE_WEIGHTS_FILE), tensors);
   return QuantisedCheckpoint.open(
     folder,
-    parseQuantisationConfig('config.json', { quantization_config: section })!,
+    parseQuantisationConfig('config.json', { quantization_config: section }) as LayerQuantisation,
   );
 }
 

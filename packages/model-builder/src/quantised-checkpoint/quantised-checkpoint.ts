@@ -5,7 +5,8 @@ import { Checkpoint, type WeightSource } from '../hugging-face/checkpoint.ts';
 import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
 import { RecentMatrices } from '../hugging-face/recent-matrices.ts';
 import { findLayers, openLayer } from './open-layer.ts';
-import type { QuantisationConfig } from './quantisation-config.ts';
+import type { LayerQuantisation } from './quantisation-config.ts';
+import { roundable } from './roundable.ts';
 import { elementCount, readScales, type StoredModule } from './stored-module.ts';
 
 /** Names of tensors that a quantised layer may have, all of which its reader has seen. */
@@ -46,7 +47,7 @@ export class QuantisedCheckpoint implements WeightSource {
    *
    * Throws: as `Checkpoint.open`; `tensor_missing`, `tensor_mismatch`, `weights_corrupt`, `unsupported` for a quantised layer.
    */
-  static async open(sourceDir: string, config: QuantisationConfig): Promise<QuantisedCheckpoint> {
+  static async open(sourceDir: string, config: LayerQuantisation): Promise<QuantisedCheckpoint> {
     const base = await Checkpoint.open(sourceDir);
     try {
       const layers = new Map<string, CheckpointTensor>();
@@ -102,15 +103,6 @@ export class QuantisedCheckpoint implements WeightSource {
     const dot = name.lastIndexOf('.');
     return LAYER_PARTS.includes(name.slice(dot + 1)) && this.#used.has(`${name.slice(0, dot)}.weight`);
   }
-}
-
-/**
- * Matrices that are floats beside quantised ones, tables above all: builds that keep the values of the file round them to 8 bits,
- * because in float32 a table alone would be larger than all quantised layers of a small model.
- */
-function roundable(base: Checkpoint, tensor: CheckpointTensor): CheckpointTensor {
-  if (tensor.shape.length !== 2) return tensor;
-  return { ...tensor, quantised: { type: base.entry(tensor.name)!.entry.type, codes: undefined } };
 }
 
 /** Throws: `weights_corrupt` for a layer that is there twice. */

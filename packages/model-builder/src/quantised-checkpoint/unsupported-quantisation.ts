@@ -19,7 +19,6 @@ export const UNSUPPORTED_METHODS: Readonly<Record<string, string>> = {
   marlin: 'the layout of its GPU kernels; the GPTQ checkpoint that it was made from is read',
   modelopt: 'its own names and the layout of NVFP4; FP8 of compressed-tensors is read',
   modelopt_fp4: 'NVFP4: scales in FP8 for each 16 inputs',
-  mxfp4: 'MXFP4: a power of two for each 32 inputs; a GGUF file in MXFP4 is read',
   quanto: 'its own packing; quantise the original weights here instead',
   quark: 'its own layouts; export it with the AWQ or GPTQ layout',
   quip: 'lattice codebooks behind Hadamard transforms of activations',

@@ -594,6 +594,28 @@ QWEN3_5 = {
 }
 QWEN3_5_CASES = [case("text part of a wrapper", **QWEN3_5)]
 
+GPT_OSS_YARN = {"rope_type": "yarn", "factor": 32.0, "beta_fast": 32.0, "beta_slow": 1.0, "truncate": False, "original_max_position_embeddings": 16}
+GPT_OSS = {
+    "model_type": "gpt_oss",
+    **without(LLAMA, "rope_theta"),
+    "head_dim": 32,
+    "intermediate_size": 48,
+    "num_local_experts": 8,
+    "num_experts_per_tok": 3,
+    "sliding_window": WINDOW,
+    "swiglu_limit": 1.5,
+    "attention_bias": True,
+    "rope_theta": 150000.0,
+    "rope_scaling": GPT_OSS_YARN,
+    "pad_token_id": 1,
+    "eos_token_id": 2,
+}
+GPT_OSS_CASES = cases_of(
+    GPT_OSS,
+    case("sinks, windows in every second layer, clamped gates", prompts=[1, 40, 200]),
+    case("layer types, no biases of attention, tied", attention_bias=False, tie_word_embeddings=True, layer_types=layers("FSSF")),
+)
+
 FAMILIES = {
     "llama": LLAMA_CASES,
     "qwen2": QWEN2_CASES,
@@ -628,4 +650,5 @@ FAMILIES = {
     "lfm2": LFM2_CASES,
     "qwen3_5": QWEN3_5_CASES,
     "qwen3_5_text": QWEN3_5_TEXT_CASES,
+    "gpt_oss": GPT_OSS_CASES,
 }

@@ -21,7 +21,7 @@ export function showInspection(inspection: Inspection): string {
   const facts: (readonly [string, string])[] = [
     ['format', LAYOUTS[model.layout]],
     ['architecture', describeArchitecture(model)],
-    ...optional('parameters', model.parameterCount?.toLocaleString('en')),
+    ...optional('parameters', describeParameters(model)),
     ...optional('context', model.contextLength && `${model.contextLength.toLocaleString('en')} tokens`),
     ...optional(
       'rotation',
@@ -48,6 +48,12 @@ function describeArchitecture({ architecture = 'not named', shape }: ModelDescri
   const { layerCount, hiddenSize, headCount, kvHeadCount, headSize, vocabSize } = shape;
   const size = (count: number) => count.toLocaleString('en');
   return `${architecture}: ${layerCount} layers of ${size(hiddenSize)}, ${headCount} heads of ${headSize} (${kvHeadCount} of keys and values), ${size(vocabSize)} tokens`;
+}
+
+function describeParameters({ parameterCount, experts }: ModelDescription): string | undefined {
+  const count = parameterCount?.toLocaleString('en');
+  if (experts === undefined) return count;
+  return `${count}, of which a token uses ${experts.activeParameterCount.toLocaleString('en')} (${experts.chosen} of ${experts.count} experts)`;
 }
 
 function describeDownload({ files, totalBytes, missingBytes }: NonNullable<Inspection['download']>): string {
@@ -122,10 +128,10 @@ function showFormats({ formats, graphs }: ModelDescription): string {
 
 function showMemory({ memory, contextLength, model }: Inspection): string {
   if (memory.length === 0) return '';
-  const rows = memory.map(({ precision, kvType, weightBytes, cacheBytes }) => [
+  const rows = memory.map(({ precision, kvType, weightBytes, activeWeightBytes, cacheBytes }) => [
     precision,
     formatBytes(weightBytes + cacheBytes),
-    `weights ${formatBytes(weightBytes)}`,
+    `weights ${formatBytes(weightBytes)}${activeWeightBytes === undefined ? '' : `, ${formatBytes(activeWeightBytes)} of them for a token`}`,
     `KV cache ${formatBytes(cacheBytes)} in ${kvType}`,
   ]);
   const about = model.built === undefined ? ', estimated from the headers' : '';

@@ -58,6 +58,8 @@ export interface RunnerFacts {
   readonly cacheBytes: number;
   /** Instruction set of the kernels that the graph uses: `avx512`, `avxvnni`, `avx2`, `neon`. Absent: it uses none of them. */
   readonly kernels?: string;
+  /** Why weights stay in their file. Absent: they are in memory. */
+  readonly memoryNote?: string;
 }
 
 interface RunnerBase {

@@ -1,9 +1,7 @@
 // The runner for models with slots on the CPU: attention over a contiguous KV cache that is updated in place. All decodes are
 // one call on the first slots of the pool; a chunk of a prompt is one call on its own slot.
 
-import { stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
-import { availableMemory } from 'node:process';
+import { resolve } from 'node:path';
 import type { OrtBackend, OrtSession, OrtSessionOptions } from '@ortler/onnxruntime';
 import { assertInvariant } from '../../../errors.ts';
 import {
@@ -12,9 +10,7 @@ import {
   layerCaches,
   type ModelManifest,
   REWIND_LENGTH,
-  ROTARY_TABLES,
   stateBytes,
-  weightsFileName,
   windowCapacity,
 } from '../../../graph-contract.ts';
 import { allocateRows } from '../../row-memory/row-memory.ts';
@@ -24,12 +20,10 @@ import { createConvention } from '../conventions/create-convention.ts';
 import { countLogits } from '../logits-memory.ts';
 import type { RunnerFacts, RunnerRow, SlotModelRunner, StatePool, WindowCache } from '../model-runner.ts';
 import { unfitModel } from '../runner-errors.ts';
+import { placeWeights } from './place-weights.ts';
 import { KvStore } from './slot-store.ts';
 import { leadingDecodes, SlotsCalls } from './slots-calls.ts';
 import { countStates, STATE_INTERVAL, StateStore } from './state-store.ts';
-
-/** Weights that take more of the available memory than this stay in their file, which is mapped. */
-const LARGEST_MEMORY_SHARE = 0.5;
 
 export interface SlotsRunnerOptions extends OrtSessionOptions {
   readonly slotCount: number;
@@ -53,14 +47,14 @@ export async function createSlotsRunner(
   manifest: ModelManifest,
   options: SlotsRunnerOptions,
 ): Promise<SlotModelRunner> {
+  const { memoryNote, ...weights } = await placeWeights(modelDir, manifest);
   const session = await backend.createSession(resolve(modelDir, manifest.graphFile), {
     ...options,
-    weightsFile: await chooseWeightsFile(modelDir, manifest),
-    mappedWeights: ROTARY_TABLES,
+    ...weights,
   });
   let runner: SlotsRunner;
   try {
-    runner = new SlotsRunner(backend, session, manifest, options);
+    runner = new SlotsRunner(backend, session, manifest, { ...options, memoryNote });
   } catch (cause) {
     session.dispose();
     throw cause;
@@ -72,19 +66,6 @@ export async function createSlotsRunner(
     throw unfitModel(manifest.graphFile, modelDir, cause);
   }
   return runner;
-}
-
-/** The data file of a `kernels` graph, unless memory is too short to hold it beside what else runs. */
-async function chooseWeightsFile(
-  modelDir: string,
-  { variant, graphFile }: ModelManifest,
-): Promise<string | undefined> {
-  if (variant !== 'kernels') return undefined;
-  const file = weightsFileName(graphFile);
-  const stats = await stat(join(modelDir, file)).catch(() => undefined);
-  // Loading the graph says that the file is missing.
-  if (stats === undefined) return undefined;
-  return stats.size <= LARGEST_MEMORY_SHARE * availableMemory() ? file : undefined;
 }
 
 class SlotsRunner implements SlotModelRunner {
@@ -110,9 +91,15 @@ class SlotsRunner implements SlotModelRunner {
     backend: OrtBackend,
     session: OrtSession,
     manifest: ModelManifest,
-    options: SlotsRunnerOptions,
+    options: SlotsRunnerOptions & { readonly memoryNote: string | undefined },
   ) {
-    const { slotCount, contextLength, longestRow = contextLength, rewindLength = REWIND_LENGTH } = options;
+    const {
+      slotCount,
+      contextLength,
+      memoryNote,
+      longestRow = contextLength,
+      rewindLength = REWIND_LENGTH,
+    } = options;
     const { vocabSize, kvType, variant } = manifest;
     this.#session = session;
     this.#longestRow = longestRow;
@@ -170,6 +157,7 @@ class SlotsRunner implements SlotModelRunner {
       onnxRuntimeVersion: backend.version,
       cacheBytes: this.#store.byteLength,
       ...(variant === 'kernels' && 'isa' in backend.kernels ? { kernels: backend.kernels.isa } : {}),
+      ...(memoryNote === undefined ? {} : { memoryNote }),
     };
   }
 
