@@ -18,6 +18,7 @@ const TEST_SOURCES = [
   'product-test.c',
   'experts-test.c',
   'attention-test.c',
+  'states-test.c',
   '../c/dispatch.c',
 ];
 

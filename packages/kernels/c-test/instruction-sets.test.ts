@@ -12,6 +12,7 @@ import { compileForArm64, compileSanitised } from './compile-tests.mjs';
 const PRODUCTS = runs({ daily: 500, full: 3_000 });
 const EXPERTS = runs({ daily: 200, full: 1_000 });
 const ATTENTIONS = runs({ daily: 40, full: 150 });
+const STATES = runs({ daily: 200, full: 1_000 });
 
 const folder = mkdtempSync(join(tmpdir(), 'ortler-kernels-test-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -52,6 +53,11 @@ describe('the operators of this machine', () => {
     expect(isas.length).toBeGreaterThan(1);
   });
 
+  test('layers with memory have the bits of the definition, whole and in chunks, with the states behind them, within their buffers', async () => {
+    const { isas } = await runTests(command, 'states', STATES);
+    expect(isas.length).toBeGreaterThan(1);
+  });
+
   describe('and arm64 under emulation', () => {
     let emulated: readonly string[];
     beforeAll(async () => {
@@ -63,6 +69,7 @@ describe('the operators of this machine', () => {
       ['product', PRODUCTS],
       ['experts', EXPERTS],
       ['attention', ATTENTIONS],
+      ['states', STATES],
     ] as const)('give the same bits: %s', async (part, cases) => {
       const found = await runTests(emulated, part, cases);
       expect(found.isas).toEqual(['plain', 'neon']);

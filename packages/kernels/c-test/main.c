@@ -1,4 +1,4 @@
-// Random shapes of products, experts or attention on all instruction sets of this machine: `kernels-test product|experts|attention <cases> <seed>`.
+// Random shapes of operators on all instruction sets of this machine: `kernels-test product|experts|attention|states <cases> <seed>`.
 // Prints the instruction sets and a number for all results, which is the same on all machines.
 #include "memory.h"
 
@@ -21,7 +21,7 @@ static void add_isa(const Isa *isa) {
 }
 
 int main(int count, char **arguments) {
-  if (count != 4) FAIL("usage: kernels-test product|experts|attention <cases> <seed>");
+  if (count != 4) FAIL("usage: kernels-test product|experts|attention|states <cases> <seed>");
   add_isa(&isa_plain);
   for (int i = 0; get_isa(i); i++)
     // Its instruction is tested in the encoding of AVX-512, which more machines have: isa-avxvnni-wide.c.
@@ -34,6 +34,7 @@ int main(int count, char **arguments) {
     for (int j = 0; j < 4; j++) random_int(&random, 0, 1);
     if (strcmp(arguments[1], "product") == 0) test_product(&random);
     else if (strcmp(arguments[1], "experts") == 0) test_experts(&random);
+    else if (strcmp(arguments[1], "states") == 0) test_states(&random);
     else test_attention(&random);
   }
   printf("%016llx\n", (unsigned long long)checksum);

@@ -48,3 +48,4 @@ void multiply(const Isa *isa, Random random, const Product *p);
 void test_product(Random *random);
 void test_experts(Random *random);
 void test_attention(Random *random);
+void test_states(Random *random);
