@@ -10,8 +10,12 @@ export const PRECISIONS = ['q8', 'q4'] as const;
 const BOUNDS = { q8: 0.25, q4: 1 } as const;
 /** Gemma 4 does not scale down its scores, so that roundings of queries and keys weigh more. */
 const SHARP_BOUNDS = { q8: 0.6, q4: 1.6 } as const;
+/** Layers with memory multiply two or three projections with each other, and their states keep roundings of earlier tokens. */
+const MEMORY_BOUNDS = { q8: 0.5, q4: 2.5 } as const;
+const MEMORY_FAMILIES = ['lfm2', 'qwen3_5', 'qwen3_5_text'];
 
 export function familyBound(family: string, precision: (typeof PRECISIONS)[number]): number {
+  if (MEMORY_FAMILIES.includes(family)) return MEMORY_BOUNDS[precision];
   return (family.startsWith('gemma4') ? SHARP_BOUNDS : BOUNDS)[precision];
 }
 

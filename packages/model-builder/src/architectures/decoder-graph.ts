@@ -131,11 +131,7 @@ function checkVariant({ variant, config }: BlockContext): void {
     const message = `heads of ${headSize} elements are not built as "${variant.name}", which has at most ${variant.largestHeadSize}`;
     throw new ModelBuildError('unsupported', message, { key: 'head_dim' });
   }
-  if (config.experts !== undefined) {
-    const message = `mixtures of experts are computed by the CPU kernels, and not built as "${variant.name}"`;
-    throw new ModelBuildError('unsupported', message, { key: 'model_type' });
-  }
-  const fault = variant.name === 'paged' ? pagedFault(config) : memoryFault(config);
+  const fault = variant.name === 'paged' ? pagedFault(config) : kernelsFault(config);
   if (fault === undefined) return;
   throw new ModelBuildError('unsupported', `${fault.message}: not built as "${variant.name}"`, {
     key: fault.key,
@@ -149,7 +145,12 @@ export interface VariantFault {
 }
 
 /** What only the variant `kernels` computes of a model. */
-export function memoryFault({ layers, gatesAttention }: DecoderConfig): VariantFault | undefined {
+export function kernelsFault({ experts, layers, gatesAttention }: DecoderConfig): VariantFault | undefined {
+  if (experts !== undefined)
+    return {
+      key: 'model_type',
+      message: 'mixtures of experts are computed by the CPU kernels of Ortler only',
+    };
   const layer = layers.findIndex(({ memory }) => memory !== undefined);
   if (layer >= 0)
     return {
@@ -165,7 +166,7 @@ export function memoryFault({ layers, gatesAttention }: DecoderConfig): VariantF
 
 /** What the variant `paged` cannot compute of a model. */
 export function pagedFault(config: DecoderConfig): VariantFault | undefined {
-  const fault = memoryFault(config);
+  const fault = kernelsFault(config);
   if (fault !== undefined) return fault;
   if (config.attentionSoftcap !== undefined)
     return {
