@@ -6,6 +6,7 @@ import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createAppRouter, listRestRoutes } from '@ortler/api';
 import { createFakeEngine, createFakeServices, TEST_API_KEY } from '@ortler/api/testing';
 import { feedbackRow, toRecord } from '@ortler/feedback-query/testing';
 import type { FastifyInstance } from 'fastify';
@@ -18,8 +19,6 @@ import { createTrainingServices } from '../src/stores/training/training-services
 import { createMetrics } from '../src/system/metrics.ts';
 
 const LONGEST_TURN_MS = 50;
-/** One payload has up to a megabyte, which is checked and written at once: the largest takes longer, but has this bound. */
-const LONGEST_PAYLOAD_TURN_MS = 300;
 /** A turn may catch the garbage collector; the best of so many tries counts. */
 const TRIES = 3;
 const BODY_LIMIT = 8 * 1024 * 1024;
@@ -41,7 +40,8 @@ beforeAll(async () => {
     now: Date.now,
   } as Parameters<typeof createTrainingServices>[1]);
   const ids = Array.from({ length: 262_144 }, (_, index) => index % 256);
-  const engine = { ...createFakeEngine(), encodePrompt: async () => ids };
+  const decode = (tokenIds: readonly number[]) => 'x'.repeat(tokenIds.length);
+  const engine = { ...createFakeEngine(), decode, encodePrompt: async () => ids };
   const services = {
     ...createFakeServices({ demo: engine }),
     feedback,
@@ -192,29 +192,68 @@ const INPUTS: Readonly<Record<string, readonly (() => unknown)[]>> = {
     () =>
       `{"split":"train","trajectory_groups":[{"trajectories":[${new Array(20_000).fill(trajectory).join()}]}]}`,
   ],
-};
-const PAYLOADS: typeof INPUTS = {
   'POST /feedback/payload_schema': [() => ({ project_id: PROJECT, start: '2000-01-01T00:00:00Z' })],
-  'POST /feedback/create': [() => feedbackOf(entries(60_000, 1))],
+  'POST /feedback/create': [
+    () => feedbackOf(entries(60_000, 1)),
+    () => feedbackOf({ list: new Array(300_000).fill(1) }),
+    () => feedbackOf({ text: 'x'.repeat(1_000_000) }),
+  ],
   'POST /feedback/replace': [() => ({ ...feedbackOf(entries(60_000, 1)), feedback_id: 'r0' })],
+  'POST /feedback/batch/create': [
+    () => ({ batch: Array.from({ length: 8 }, () => feedbackOf(entries(50_000, 1))) }),
+    () => ({ batch: Array.from({ length: 1_000 }, () => feedbackOf({ text: 'x'.repeat(7_000) })) }),
+  ],
+  'POST /feedback/purge': [() => ({ project_id: PROJECT, query: query(1_000, 'x'.repeat(200)).query })],
+  'POST /feedback/annotation_spec/create': [
+    () => ({
+      project_id: PROJECT,
+      name: 'n',
+      field_schema: { properties: entries(30_000, { type: 'string' }) },
+    }),
+  ],
+  'POST /feedback/queue/create': [() => ({ project_id: PROJECT, id: 'x'.repeat(256) })],
+  'POST /feedback/queue/delete': [() => ({ project_id: PROJECT, id: 'x'.repeat(7_000_000) })],
+  'POST /v1/responses/input_tokens': [() => ({ input: turns(4_096, 1_500) })],
+  'POST /v1/responses/{response_id}/cancel': [() => ({})],
+  'POST /v1/preview/models': [() => ({ name: 'x'.repeat(7_000_000), base_model: 'demo' })],
+  'POST /v1/preview/models/{model_id}/checkpoints': [() => ({ metrics: entries(60_000, 1) })],
+  'PATCH /v1/preview/models/{model_id}/checkpoints/{checkpoint_id}': [
+    () => ({ metrics: entries(60_000, 1) }),
+  ],
+  'DELETE /v1/preview/models/{model_id}/checkpoints': [
+    () => ({ steps: Array.from({ length: 500_000 }, (_, index) => index) }),
+  ],
+  'POST /v1/models/load': [() => ({ model: 'x'.repeat(7_000_000) })],
+  'POST /v1/models/unload': [() => ({ model: 'x'.repeat(7_000_000) })],
+  'POST /detokenize': [() => ({ tokens: new Array(262_144).fill(100) })],
 };
-const CASES = [
-  ...Object.entries(INPUTS).map(([route, inputs]) => ({ route, inputs, limitMs: LONGEST_TURN_MS })),
-  ...Object.entries(PAYLOADS).map(([route, inputs]) => ({ route, inputs, limitMs: LONGEST_PAYLOAD_TURN_MS })),
-].flatMap(({ inputs, ...rest }) => inputs.map((makeInput, index) => ({ ...rest, index, makeInput })));
+const CASES = Object.entries(INPUTS).flatMap(([route, inputs]) =>
+  inputs.map((makeInput, index) => ({ route, index, makeInput })),
+);
+
+it('every route that takes a body has its largest inputs here', () => {
+  const routes = listRestRoutes(createAppRouter(createFakeServices()))
+    .filter(({ method, path }) => method !== 'GET' && !(method === 'DELETE' && path.endsWith('}')))
+    .map(({ method, path }) => `${method} ${path}`);
+  expect(Object.keys(INPUTS).toSorted()).toEqual(routes.toSorted());
+});
 
 it.each(CASES)(
-  '$route with input $index leaves the event loop free for $limitMs ms at most',
-  async ({ route, makeInput, limitMs }) => {
+  '$route with input $index leaves the event loop free',
+  async ({ route, makeInput }) => {
     const [method, path] = route.split(' ') as [string, string];
     let best = Number.POSITIVE_INFINITY;
-    for (let count = 0; count < TRIES && best > limitMs; count++) {
-      const { status, longestTurnMs } = await send(method, path.replace('{model_id}', modelId), makeInput());
+    for (let count = 0; count < TRIES && best > LONGEST_TURN_MS; count++) {
+      const { status, longestTurnMs } = await send(
+        method,
+        path.replace('{model_id}', modelId).replace('{checkpoint_id}', 'step0'),
+        makeInput(),
+      );
       // Answered or refused for its size, never for another reason.
-      expect([200, 400, 413, 422]).toContain(status);
+      expect([200, 204, 400, 403, 404, 413, 422]).toContain(status);
       best = Math.min(best, longestTurnMs);
     }
-    expect(best).toBeLessThan(limitMs);
+    expect(best).toBeLessThan(LONGEST_TURN_MS);
   },
   60_000,
 );

@@ -52,6 +52,7 @@ export { DEFAULT_QUERY_LIMITS, type QueryLimits } from './parse/limits.ts';
 export { parseExpr, parseQuery } from './parse/parse-expr.ts';
 export {
   discoverPayloadPaths,
+  MAX_DISCOVERED_PATHS,
   type PayloadPath,
   PayloadPathCollector,
   type PayloadValueType,

@@ -2,20 +2,58 @@
 // surrogates, nesting is limited.
 
 import { ApiError } from '../trpc/errors.ts';
+import { Turns } from '../turns.ts';
 
 /** Source: the original service. Unit: UTF-16 units of the JSON text. */
 export const MAX_PAYLOAD_LENGTH = 1_048_576;
 /** Deeper than any REST body may be; limits tRPC callers. */
 const MAX_DEPTH = 128;
+/** Values between two looks at the clock. */
+const VALUES_PER_PAUSE = 256;
 
 /**
- * The JSON text of a payload.
+ * The JSON text of a payload; integers of any size are doubles. Yields to the event loop: a payload may have a megabyte.
  * Throws: `invalid_parameter` for a value that cannot be stored and for more than `MAX_PAYLOAD_LENGTH`.
  */
-export function toPayloadDump(payload: Readonly<Record<string, unknown>>): string {
-  const dump = JSON.stringify(toStorable(payload, 'payload', 0));
+export async function toPayloadDump(payload: Readonly<Record<string, unknown>>): Promise<string> {
+  const hasBigint = await checkStorable(payload, 'payload');
+  const dump = hasBigint ? JSON.stringify(payload, bigintsAsNumbers) : JSON.stringify(payload);
   if (dump.length > MAX_PAYLOAD_LENGTH) throw refusal('payload', 'Feedback payload too large');
   return dump;
+}
+
+/** Checks all values inside of `root`, in the order of the text, and says whether there is a bigint. Throws: `invalid_parameter`. */
+async function checkStorable(root: object, place: string): Promise<boolean> {
+  const turns = new Turns();
+  let hasBigint = false;
+  const open: { readonly value: object; readonly keys: readonly string[] | null; next: number }[] = [];
+  const enter = (value: object) => {
+    if (open.length >= MAX_DEPTH) throw refusal(place, `${place} is nested deeper than ${MAX_DEPTH} levels`);
+    open.push({ value, keys: Array.isArray(value) ? null : Object.keys(value), next: 0 });
+  };
+  enter(root);
+  for (let count = 1; open.length > 0; count++) {
+    if (count % VALUES_PER_PAUSE === 0) await turns.pause();
+    const frame = open.at(-1)!;
+    const { value, keys } = frame;
+    const length = keys?.length ?? (value as readonly unknown[]).length;
+    if (frame.next === length) {
+      open.pop();
+      continue;
+    }
+    const key = keys?.[frame.next] ?? frame.next;
+    frame.next += 1;
+    if (typeof key === 'string') checkText(key, place);
+    const inner = (value as Readonly<Record<string | number, unknown>>)[key];
+    if (typeof inner === 'object' && inner !== null) enter(inner);
+    else if (typeof inner === 'bigint') hasBigint = true;
+    else storable(inner, place, 0);
+  }
+  return hasBigint;
+}
+
+function bigintsAsNumbers(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? Number(value) : value;
 }
 
 /** Throws: `invalid_parameter` when the text contains NUL or an unpaired surrogate. */

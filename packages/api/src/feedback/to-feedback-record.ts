@@ -20,12 +20,13 @@ export interface RecordContext {
 }
 
 /** Throws: `invalid_parameter` with the first violated rule. */
-export function toFeedbackRecord(
+export async function toFeedbackRecord(
   request: FeedbackCreateRequest,
   { userId, nowMs, newId }: RecordContext,
-): FeedbackRecord {
+): Promise<FeedbackRecord> {
   checkTexts(request);
   const payload = checkFeedbackType(request);
+  const payloadDump = await toPayloadDump(payload);
   return {
     id: request.id ?? newId,
     project_id: request.project_id,
@@ -34,7 +35,7 @@ export function toFeedbackRecord(
     creator: request.creator ?? null,
     created_at_ms: nowMs,
     feedback_type: request.feedback_type,
-    payload_dump: toPayloadDump(payload),
+    payload_dump: payloadDump,
     annotation_ref: request.annotation_ref ?? null,
     runnable_ref: request.runnable_ref ?? null,
     call_ref: request.call_ref ?? null,

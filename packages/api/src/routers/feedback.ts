@@ -3,8 +3,10 @@
 
 import { randomBytes } from 'node:crypto';
 import {
+  type FeedbackBatchCreateResult,
   type FeedbackCreateRequest,
   type FeedbackCreateResult,
+  type FeedbackPayloadSchemaResult,
   type FeedbackQueryResult,
   feedbackBatchCreateRequest,
   feedbackBatchCreateResult,
@@ -55,7 +57,7 @@ export function createFeedbackRouter(services: Services) {
     requireProject(caller, request.project_id);
     const nowMs = now();
     const newId = ids.next(nowMs);
-    const record = toFeedbackRecord(request, { userId: caller.keyId, nowMs, newId });
+    const record = await toFeedbackRecord(request, { userId: caller.keyId, nowMs, newId });
     await checkAnnotation(request, annotations);
     return record;
   };
@@ -83,9 +85,9 @@ export function createFeedbackRouter(services: Services) {
         'List the paths and value types of feedback payloads',
       ),
     )
-      .output(feedbackPayloadSchemaResult)
+      .output(orJsonText(feedbackPayloadSchemaResult))
       .query(({ ctx, input }) =>
-        withQueryErrors(() => {
+        withQueryErrors(async () => {
           requireProject(ctx.principal, input.project_id);
           const sample = {
             projectId: input.project_id,
@@ -95,7 +97,10 @@ export function createFeedbackRouter(services: Services) {
             triggerRef: input.trigger_ref ?? null,
             sampleLimit: input.sample_limit,
           };
-          return queued(ctx, () => discoverPaths(feedback.samplePayloads(sample, ctx.signal), ctx.signal));
+          return toResult<FeedbackPayloadSchemaResult>(
+            ctx,
+            await queued(ctx, () => discoverPaths(feedback.samplePayloads(sample, ctx.signal), ctx.signal)),
+          );
         }),
       ),
 
@@ -103,11 +108,11 @@ export function createFeedbackRouter(services: Services) {
       feedbackCreateRequest,
       feedbackRoute('/feedback/create', 'createFeedback', 'Store feedback', ['conflict']),
     )
-      .output(feedbackCreateResult)
+      .output(orJsonText(feedbackCreateResult))
       .mutation(async ({ ctx, input }) => {
         const record = await toRecord(input, ctx.principal);
         const [inserted] = await feedback.insert([record]);
-        return toCreateResult(record, inserted!);
+        return toResult<FeedbackCreateResult>(ctx, toBytes(createdText(record, inserted!)));
       }),
 
     createBatch: procedure(
@@ -119,7 +124,7 @@ export function createFeedbackRouter(services: Services) {
         ['conflict'],
       ),
     )
-      .output(feedbackBatchCreateResult)
+      .output(orJsonText(feedbackBatchCreateResult))
       .mutation(async ({ ctx, input }) => {
         const records: FeedbackRecord[] = [];
         // One by one, so that the error names the first invalid item.
@@ -129,7 +134,8 @@ export function createFeedbackRouter(services: Services) {
           records.push(await toRecord(request, ctx.principal));
         }
         const inserted = await feedback.insert(records);
-        return { res: records.map((record, index) => toCreateResult(record, inserted[index]!)) };
+        const created = records.map((record, index) => createdText(record, inserted[index]!));
+        return toResult<FeedbackBatchCreateResult>(ctx, toBytes(`{"res":[${created.join()}]}`));
       }),
 
     replace: procedure(
@@ -138,12 +144,13 @@ export function createFeedbackRouter(services: Services) {
         'conflict',
       ]),
     )
-      .output(feedbackCreateResult)
+      .output(orJsonText(feedbackCreateResult))
       .mutation(async ({ ctx, input }) => {
         const { feedback_id, ...request } = input;
         checkText(feedback_id, 'feedback_id');
         const record = await toRecord(request, ctx.principal);
-        return toCreateResult(record, await feedback.replace(feedback_id, record));
+        const inserted = await feedback.replace(feedback_id, record);
+        return toResult<FeedbackCreateResult>(ctx, toBytes(createdText(record, inserted)));
       }),
 
     purge: procedure(
@@ -162,14 +169,15 @@ export function createFeedbackRouter(services: Services) {
   });
 }
 
-function toCreateResult(
-  record: FeedbackRecord,
+/** JSON of a `FeedbackCreateResult`. The payload is text already; to parse and print it would block the event loop. */
+function createdText(
+  { id, payload_dump: payload }: FeedbackRecord,
   { createdAtMs, userId }: InsertedFeedback,
-): FeedbackCreateResult {
-  return {
-    id: record.id,
-    created_at: toWireMoment(createdAtMs),
-    wb_user_id: userId,
-    payload: JSON.parse(record.payload_dump) as Record<string, unknown>,
-  };
+): string {
+  const known = JSON.stringify({ id, created_at: toWireMoment(createdAtMs), wb_user_id: userId });
+  return `${known.slice(0, -1)},"payload":${payload}}`;
+}
+
+function toBytes(text: string): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(text);
 }

@@ -15,6 +15,11 @@ type LeafType = 'number' | 'boolean' | 'string' | 'null';
 const { maxSegmentCount, maxFieldLength } = DEFAULT_QUERY_LIMITS;
 const MAX_PATH_LENGTH = maxFieldLength - 'payload.'.length;
 
+/** Paths that one answer may have. */
+export const MAX_DISCOVERED_PATHS = 32_768;
+/** Entries of an object between two pauses. */
+const ENTRIES_PER_SLICE = 1_024;
+
 /** A key that needs no escapes in a field name. */
 const PLAIN_KEY = /^[A-Za-z0-9_ ]+$/;
 
@@ -26,16 +31,27 @@ const PLAIN_KEY = /^[A-Za-z0-9_ ]+$/;
 export class PayloadPathCollector {
   readonly #typesByPath = new Map<string, Set<LeafType>>();
 
-  /** Adds a payload as JSON text. Anything but a JSON object is ignored, as in the original service. */
-  add(payload: string): void {
-    const parsed = parseObject(payload);
-    if (parsed !== null) collectLeaves(parsed, this.#typesByPath);
+  /** Distinct paths collected so far. */
+  get pathCount(): number {
+    return this.#typesByPath.size;
   }
 
-  /** All paths collected so far, sorted by code point. */
+  /** Adds a payload as JSON text. Anything but a JSON object is ignored, as in the original service. */
+  add(payload: string): void {
+    for (const _ of this.addInSlices(payload));
+  }
+
+  /** The same; yields now and then, so that the caller may pause. */
+  *addInSlices(payload: string): Generator<void> {
+    const parsed = parseObject(payload);
+    yield;
+    if (parsed !== null) yield* collectLeaves(parsed, this.#typesByPath);
+  }
+
+  /** All paths collected so far, sorted by code point: they are ASCII, so UTF-16 order is code point order. */
   paths(): readonly PayloadPath[] {
     return [...this.#typesByPath.keys()]
-      .sort(byCodePoint)
+      .sort()
       .map(path => ({ json_path: path, value_type: valueTypeOf(this.#typesByPath.get(path)!) }));
   }
 }
@@ -56,11 +72,15 @@ function parseObject(text: string): object | null {
   }
 }
 
-function collectLeaves(root: object, typesByPath: Map<string, Set<LeafType>>): void {
+function* collectLeaves(root: object, typesByPath: Map<string, Set<LeafType>>): Generator<void> {
+  let count = 0;
   const stack = [{ prefix: '', depth: 1, node: root }];
   for (let frame = stack.pop(); frame !== undefined; frame = stack.pop()) {
     const { prefix, depth } = frame;
-    for (const [key, value] of Object.entries(frame.node) as [string, unknown][]) {
+    const node = frame.node as Readonly<Record<string, unknown>>;
+    for (const key of Object.keys(node)) {
+      const value = node[key];
+      if (++count % ENTRIES_PER_SLICE === 0) yield;
       const path = prefix + key;
       if (key.trim() === '' || !PLAIN_KEY.test(key) || path.length > MAX_PATH_LENGTH) continue;
       if (Array.isArray(value)) {
@@ -86,9 +106,4 @@ function valueTypeOf(types: ReadonlySet<LeafType>): PayloadValueType {
   if (types.has('string')) return 'categorical';
   if (!types.has('number')) return 'boolean';
   return types.has('boolean') ? 'categorical' : 'numeric';
-}
-
-/** Paths are ASCII, so UTF-16 order is code point order. */
-function byCodePoint(left: string, right: string): number {
-  return left < right ? -1 : left > right ? 1 : 0;
 }

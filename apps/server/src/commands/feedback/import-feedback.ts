@@ -63,7 +63,7 @@ export function importFeedback(config: Config, options: ImportOptions, terminal:
       })) {
         lineNumber += 1;
         if (lineNumber < options.fromLine || line.trim() === '') continue;
-        batch.push(toRecord(line, lineNumber, options, seen));
+        batch.push(await toRecord(line, lineNumber, options, seen));
         if (batch.length >= BATCH_SIZE) await storeBatch();
       }
     } catch (error) {
@@ -78,12 +78,12 @@ export function importFeedback(config: Config, options: ImportOptions, terminal:
   });
 }
 
-function toRecord(
+async function toRecord(
   line: string,
   lineNumber: number,
   { projectId, userId, now }: ImportOptions,
   seen: Map<string, number>,
-): FeedbackRecord {
+): Promise<FeedbackRecord> {
   try {
     const input = parseLosslessJson(line);
     const parsed = importedRow.safeParse(input);
@@ -93,7 +93,7 @@ function toRecord(
     }
     const { wb_user_id, created_at, project_id = projectId, ...request } = parsed.data;
     if (project_id === undefined) throw new ApiError('invalid_parameter', 'project_id: Field required');
-    return toFeedbackRecord(
+    return await toFeedbackRecord(
       { ...request, project_id: projectId ?? project_id },
       {
         userId: wb_user_id ?? userId,
