@@ -13,9 +13,13 @@ const SHARP_BOUNDS = { q8: 0.6, q4: 1.6 } as const;
 /** Layers with memory multiply two or three projections with each other, and their states keep roundings of earlier tokens. */
 const MEMORY_BOUNDS = { q8: 0.5, q4: 2.5 } as const;
 const MEMORY_FAMILIES = ['lfm2', 'qwen3_5', 'qwen3_5_text'];
+/** A rounding may choose another expert, where two score alike: some tokens are then of another computation. */
+const ROUTED_BOUNDS = { q8: 1.2, q4: 2 } as const;
+const MIXTURES: readonly string[] = ['gpt_oss', 'granitemoe', 'mixtral', 'olmoe', 'qwen3_moe'];
 
 export function familyBound(family: string, precision: (typeof PRECISIONS)[number]): number {
   if (MEMORY_FAMILIES.includes(family)) return MEMORY_BOUNDS[precision];
+  if (MIXTURES.includes(family)) return ROUTED_BOUNDS[precision];
   return (family.startsWith('gemma4') ? SHARP_BOUNDS : BOUNDS)[precision];
 }
 
