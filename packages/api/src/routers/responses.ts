@@ -58,6 +58,7 @@ export function createResponsesRouter(services: Services) {
         auth: 'bearer',
         errors: 'openai',
         streams: 'ResponseStreamEvent',
+        fails: ['upstream_failed', 'upstream_timeout'],
         openapi: {
           method: 'POST',
           path: '/v1/responses',
