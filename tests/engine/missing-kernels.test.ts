@@ -3,7 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chooseVariant } from '@ortler/engine/graph-contract';
+import { chooseVariants } from '@ortler/engine/graph-contract';
 import { type CoreOptions, loadCore } from '@ortler/engine/testing';
 import { ensureModel } from '@ortler/model-builder';
 import { createTinyCheckpoint, writeOptimumModel } from '@ortler/model-builder/testing';
@@ -31,8 +31,10 @@ const loadWithout = (modelDir: string) =>
 
 describe('where the kernels cannot be used', () => {
   it("a checkpoint is built for ONNX Runtime's own operators", () => {
-    expect(chooseVariant('cpu', { missing: 'no library' })).toBe('slots');
-    expect(chooseVariant('webgpu', { missing: 'no library' })).toBe('paged');
+    const missing = { missing: 'no library' };
+    expect(chooseVariants({ device: 'cpu', isOptional: true }, missing)).toEqual(['slots']);
+    const onDevice = chooseVariants({ device: 'webgpu', isOptional: true }, missing);
+    expect(onDevice).toEqual(['paged', 'device-slots', 'slots']);
   });
 
   it('such a build runs, and says why it is slower', async () => {
@@ -77,8 +79,9 @@ describe('where the kernels can be used', async () => {
   const probed = await probeKernels();
 
   it('a checkpoint is built for them on the CPU, and for paged attention on a device', () => {
-    expect(chooseVariant('cpu', probed)).toBe('kernels');
-    for (const device of ['webgpu', 'cuda']) expect(chooseVariant(device, probed)).toBe('paged');
+    expect(chooseVariants({ device: 'cpu', isOptional: true }, probed)).toEqual(['kernels']);
+    for (const device of ['webgpu', 'cuda'])
+      expect(chooseVariants({ device, isOptional: false }, probed)).toEqual(['paged', 'device-slots']);
   });
 
   it('such a build names the instruction set and has no note', async () => {

@@ -41,15 +41,17 @@ export type Precision = 'f32' | 'f16' | 'q8' | 'q4' | 'file';
 /**
  * Which operators the graph has. `kernels`: the operators of `packages/kernels` over a contiguous cache, for CPUs that they
  * support. `slots`: ONNX Runtime's own operators over the same kind of cache, for other CPUs, and for exports of other programs.
- * `paged`: PagedAttention over a pool of blocks on a GPU.
+ * `paged`: PagedAttention over a pool of blocks on a GPU. `device-slots`: GroupQueryAttention over a cache of each sequence on a GPU, for
+ * models that PagedAttention cannot compute.
  */
-export type GraphVariant = 'kernels' | 'slots' | 'paged';
+export type GraphVariant = 'kernels' | 'slots' | 'paged' | 'device-slots';
 
 /** Precisions of each variant: activations and weights that are not quantised have the type of its first cache type. */
 export const VARIANT_PRECISIONS = {
   kernels: ['f32', 'q8', 'q4', 'file'],
   slots: ['f32', 'q8', 'q4', 'file'],
   paged: ['f16', 'q8', 'q4'],
+  'device-slots': ['f16', 'q8', 'q4'],
 } as const satisfies Readonly<Record<GraphVariant, readonly Precision[]>>;
 
 /** Element type of the KV cache. `int8`: codes with a scale for each token and head. */
@@ -60,6 +62,7 @@ export const VARIANT_KV_TYPES = {
   kernels: ['float32', 'float16', 'int8'],
   slots: ['float32'],
   paged: ['float16'],
+  'device-slots': ['float16'],
 } as const satisfies Readonly<Record<GraphVariant, readonly KvType[]>>;
 
 /**
@@ -71,13 +74,31 @@ export function defaultKvType(variant: GraphVariant, precision: Precision): KvTy
   return VARIANT_KV_TYPES[variant][0];
 }
 
-/** The variant to build for a device; on the CPU it depends on whether there are kernels for it. */
-export function chooseVariant(
-  device: string,
+/** Variants for GPUs, with activations in float16. */
+export type GpuVariant = 'paged' | 'device-slots';
+
+export function isGpuVariant(variant: GraphVariant): variant is GpuVariant {
+  return variant === 'paged' || variant === 'device-slots';
+}
+
+/** What `chooseVariants` decides by. */
+export interface VariantDevice {
+  readonly device: string;
+  /** Whether a model that the device cannot compute runs on the CPU. */
+  readonly isOptional: boolean;
+}
+
+/**
+ * The variants to build for a device, the best first: a model gets the first one that can compute it. On the CPU it depends on whether
+ * there are kernels for it.
+ */
+export function chooseVariants(
+  { device, isOptional }: VariantDevice,
   kernels: { readonly isa: string } | { readonly missing: string },
-): GraphVariant {
-  if (device !== 'cpu') return 'paged';
-  return 'isa' in kernels ? 'kernels' : 'slots';
+): readonly [GraphVariant, ...GraphVariant[]] {
+  const onCpu = 'isa' in kernels ? 'kernels' : 'slots';
+  if (device === 'cpu') return [onCpu];
+  return ['paged', 'device-slots', ...(isOptional ? ([onCpu] as const) : [])];
 }
 
 /** Float types of exports of other programs; see `InputConvention`. */
@@ -129,7 +150,7 @@ export interface ModelManifest {
   /** Of most layers. */
   readonly kvHeadCount: number;
   readonly headSize: number;
-  /** Of a `kernels` or `slots` graph whose layers have caches of different kinds, one for each layer. */
+  /** Of a graph of any variant but `paged` whose layers have caches of different kinds, one for each layer. */
   readonly layerCaches?: readonly LayerCache[];
   readonly hiddenSize: number;
   readonly vocabSize: number;
@@ -158,12 +179,12 @@ export interface ExpertFacts {
 }
 
 /**
- * Inputs of a `kernels` or `slots` graph.
+ * Inputs of a `kernels`, `slots` or `device-slots` graph.
  *
  * - `inputIds` int64 `[batch, length]`
  * - `lastPositions` int32 `[batch]`: for each row, the number of tokens after this call minus one
  *   (GroupQueryAttention's `seqlens_k`); rotary positions and the causal limit follow from it.
- * - `totalLength` int32 `[]` scalar, only of `slots` graphs: the largest number of tokens after this call over the rows.
+ * - `totalLength` int32 `[]` scalar, not of `kernels` graphs: the largest number of tokens after this call over the rows.
  * - `logitRows` int64 `[rowCount]`: which rows of the flattened `[batch * length]` positions get logits; at least one.
  * - past keys and values, see `pastName`.
  *
@@ -173,7 +194,8 @@ export interface ExpertFacts {
  *   written by one call, or written twice.
  * - pools of states, see `pastStateName`.
  *
- * A call with `length > 1` has `batch == 1` (GroupQueryAttention with a past takes whole chunks of one row only).
+ * A call with `length > 1` has `batch == 1` (GroupQueryAttention with a past takes whole chunks of one row only), and so has each
+ * call of a `device-slots` graph.
  */
 export const SLOTS_INPUT = {
   inputIds: 'input_ids',
@@ -310,8 +332,8 @@ export type KvPart = 'key' | 'value';
 export const KV_PARTS: readonly KvPart[] = ['key', 'value'];
 
 /**
- * Cache input of a layer; pass the same memory as the output. Shape: `[batch, kvHeadCount, capacity, cacheRowLength]` in a
- * `kernels` or `slots` graph, see `PAGED_INPUT` for the other. Capacities of layers may differ: see `LayerCache`.
+ * Cache input of a layer; pass the same memory as the output. Shape: `[batch, kvHeadCount, capacity, cacheRowLength]`; in a
+ * `paged` graph see `PAGED_INPUT`. Capacities of layers may differ: see `LayerCache`.
  */
 export function pastName(layer: number, part: KvPart): string {
   return `past_key_values.${layer}.${part}`;

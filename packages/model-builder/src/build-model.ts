@@ -5,6 +5,7 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import {
   GRAPH_FORMAT_VERSION,
   type GraphVariant,
+  isGpuVariant,
   type KvType,
   MANIFEST_FILE,
   type Precision,
@@ -18,6 +19,7 @@ import {
   writeWeights,
 } from '@ortler/onnx';
 import { recordDecoderGraph } from './architectures/decoder-graph.ts';
+import type { BlockContext } from './blocks/block-context.ts';
 import { checkTiedHead } from './blocks/check-tied-head.ts';
 import { VARIANTS } from './blocks/variant.ts';
 import {
@@ -46,6 +48,7 @@ import { measureWeightError } from './kernels/weight-error.ts';
 import { findLayerCaches } from './layer-caches.ts';
 import { LoraAdapter } from './lora/adapter.ts';
 import { mergeAdapter } from './lora/merged-checkpoint.ts';
+import { findSkewedMatrices } from './weights/find-skewed-matrices.ts';
 import type { WrittenMatrix } from './weights/written-matrix.ts';
 import { writing } from './write-failed.ts';
 
@@ -67,10 +70,10 @@ export interface BuildModelOptions {
   /** Folder to create; it must not exist. */
   readonly outputDir: string;
   readonly precision: Precision;
-  /** `kernels` or `slots` for the CPU, `paged` for a GPU. Default: `kernels`. Precisions: `VARIANT_PRECISIONS`. */
+  /** `kernels` or `slots` for the CPU, `paged` or `device-slots` for a GPU. Default: `kernels`. Precisions: `VARIANT_PRECISIONS`. */
   readonly variant?: GraphVariant | undefined;
   /**
-   * Only for `paged` in q4 or q8: quantises activations to int8 in the products (`accuracy_level` 4 of MatMulNBits), which may
+   * Only for a GPU, in q4 or q8: quantises activations to int8 in the products (`accuracy_level` 4 of MatMulNBits), which may
    * or may not be faster on a GPU. Default: false.
    */
   readonly roundsActivations?: boolean | undefined;
@@ -149,6 +152,10 @@ export async function buildHashedModel(
     // 2. Choose the formats of matrices that have one each.
     const formats = await matrixFormats(weights, config, { variant, precision, signal });
 
+    const skewed =
+      precision === 'q4' && isGpuVariant(variant)
+        ? await findSkewedMatrices(weights, config, signal)
+        : new Set<string>();
     const weightError =
       formats === undefined || precision !== 'q4'
         ? undefined
@@ -156,7 +163,7 @@ export async function buildHashedModel(
     const keptTypes = precision === 'file' ? fileTypes(weights, config, formats) : undefined;
 
     // 3. Record the graph, which checks that every tensor exists with the right shape.
-    const graph = recordGraph(options, { config, weights, precision, kvType }, formats);
+    const graph = recordGraph(options, { config, weights, precision, kvType, skewed }, formats);
     const parameterCount = checkpoint.usedElementCount;
     const experts = findExpertFacts(config, graph, parameterCount);
     await checkTiedHead(weights, config, { configFile, signal });
@@ -210,12 +217,12 @@ export async function buildHashedModel(
 /** Throws: `unsupported` for `roundsActivations` in graphs without quantised weights, or that always round. */
 function recordGraph(
   { variant = 'kernels', roundsActivations = false, onMatrix }: BuildModelOptions,
-  parts: KernelsGraphParts,
+  { skewed, ...parts }: KernelsGraphParts & Pick<BlockContext, 'skewed'>,
   formats: MatrixFormats | undefined,
 ): GraphRecorder {
   const { precision } = parts;
-  if (roundsActivations && (variant !== 'paged' || precision === 'f16')) {
-    const message = `activations are rounded in "paged" graphs of precision q8 or q4 only, not in "${variant}" ones of ${precision}`;
+  if (roundsActivations && (!isGpuVariant(variant) || precision === 'f16')) {
+    const message = `activations are rounded in graphs for GPUs of precision q8 or q4 only, not in "${variant}" ones of ${precision}`;
     throw new ModelBuildError('unsupported', message);
   }
   if (variant === 'kernels') return recordKernelsGraph(parts, { formats, onMatrix });
@@ -223,6 +230,7 @@ function recordGraph(
   const { [variant]: plain } = VARIANTS;
   recordDecoderGraph({
     ...parts,
+    skewed,
     graph,
     activation: plain.activation,
     variant: roundsActivations ? { ...plain, quantisedInputs: 'rounded to 8 bits' } : plain,

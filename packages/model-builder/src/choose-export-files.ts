@@ -2,7 +2,7 @@
 // are others, and a repository may have tens of gigabytes of them.
 
 import { dirname, posix } from 'node:path';
-import type { GraphVariant, Precision } from '@ortler/engine/graph-contract';
+import { type GraphVariant, isGpuVariant, type Precision } from '@ortler/engine/graph-contract';
 import { chooseExport } from './choose-precision.ts';
 import { ModelBuildError } from './errors.ts';
 import { explainMissingGraph } from './exported/explain-missing-graph.ts';
@@ -101,7 +101,7 @@ async function chooseGenaiFiles(
     // A name without a precision is taken at its word by the builder, which reads the graph.
     ({ path }) => precision === 'auto' || !namesPrecision(path) || NAMED_PRECISIONS[precision]?.test(path),
   );
-  const chosen = suitable.find(({ path }) => variant !== 'paged' && FAST_ON_CPU.test(path)) ?? suitable[0];
+  const chosen = suitable.find(({ path }) => !isGpuVariant(variant) && FAST_ON_CPU.test(path)) ?? suitable[0];
   if (chosen === undefined) {
     const list = found.map(({ path, providers }) => `${path || '.'} (${providers.join(', ') || 'cpu'})`);
     const wish = precision === 'auto' ? '' : ` of precision ${precision}`;

@@ -3,7 +3,12 @@
 
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type GraphVariant, type Precision, VARIANT_PRECISIONS } from '@ortler/engine/graph-contract';
+import {
+  type GraphVariant,
+  isGpuVariant,
+  type Precision,
+  VARIANT_PRECISIONS,
+} from '@ortler/engine/graph-contract';
 import { listGgufFiles } from '@ortler/gguf';
 import { findExports } from './exported/find-exports.ts';
 import { explainKeptValues } from './gguf/explain-kept-values.ts';
@@ -46,7 +51,7 @@ export async function explainPrecision(
     return { precision, reason: `the export has files in ${[...exports.graphs.keys()].join(', ')}` };
   }
   const gguf = await findGguf(modelDir).catch(() => undefined);
-  const kept = variant === 'paged' ? undefined : await explainQuantised(gguf, modelDir, variant);
+  const kept = await explainQuantised(gguf, modelDir, variant);
   if (kept !== undefined) {
     const merged =
       adapterDir === undefined ? '' : '; matrices that the adapter changes are rounded to 8 bits';
@@ -62,12 +67,13 @@ export async function explainPrecision(
   return { precision: bytes <= MAX_Q8_BYTES ? 'q8' : 'q4', reason };
 }
 
-/** Undefined for checkpoints in floats. */
-function explainQuantised(
+/** Undefined for checkpoints in floats, and for GPUs, whose builds keep no values. */
+async function explainQuantised(
   gguf: string | undefined,
   modelDir: string,
-  variant: Exclude<GraphVariant, 'paged'>,
+  variant: GraphVariant,
 ): Promise<string | undefined> {
+  if (isGpuVariant(variant)) return undefined;
   return gguf === undefined ? explainQuantisation(modelDir) : explainKeptValues(gguf, variant);
 }
 
@@ -92,11 +98,15 @@ async function sizeOf(path: string): Promise<number> {
 
 const CPU_EXPORT_ORDER: readonly Precision[] = ['q4', 'q8', 'f32'];
 
-/** Preference among exports that are too large for float32. On a GPU, W8A8 graphs have no kernels, so q8 is the last. */
+/** On a GPU, W8A8 graphs have no kernels, so q8 is the last. */
+const GPU_EXPORT_ORDER: readonly Precision[] = ['q4', 'f16', 'f32', 'q8'];
+
+/** Preference among exports that are too large for float32. */
 const EXPORT_ORDER: Readonly<Record<GraphVariant, readonly Precision[]>> = {
   kernels: CPU_EXPORT_ORDER,
   slots: CPU_EXPORT_ORDER,
-  paged: ['q4', 'f16', 'f32', 'q8'],
+  paged: GPU_EXPORT_ORDER,
+  'device-slots': GPU_EXPORT_ORDER,
 };
 
 /** What `auto` takes of an export. Falls back to one that cannot be run, or to `f32`, where none can; the builder then reports that. */

@@ -27,7 +27,7 @@ export interface EnsureModelOptions {
   readonly cacheDir: string;
   /** Precision of the build, or of the exported graph to use. A built folder keeps its own. */
   readonly precision: Precision;
-  /** `kernels` or `slots` for the CPU, `paged` for a GPU. Default: `kernels`. */
+  /** `kernels` or `slots` for the CPU, `paged` or `device-slots` for a GPU. Default: `kernels`. */
   readonly variant?: GraphVariant | undefined;
   /**
    * Type of the KV cache. Default: `defaultKvType` for a new build, its own for a built folder.

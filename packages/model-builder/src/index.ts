@@ -34,4 +34,5 @@ export {
   type PruneRule,
   pruneBuilds,
 } from './prune-builds.ts';
+export { settleVariant, type VariantChoice } from './settle-variant.ts';
 export type { WrittenMatrix } from './weights/written-matrix.ts';

@@ -2,7 +2,7 @@
 // loop; `auto` chooses the precision.
 
 import { Worker } from 'node:worker_threads';
-import type { Precision } from '@ortler/engine/graph-contract';
+import type { GraphVariant, Precision } from '@ortler/engine/graph-contract';
 import { entryModule } from '@ortler/worker';
 import type { BuildProgress } from './build-model.ts';
 import type { BuildReport, BuildTask } from './build-worker-entry.ts';
@@ -10,10 +10,13 @@ import { type AutoPrecision, explainPrecision } from './choose-precision.ts';
 import type { EnsureModelOptions } from './ensure-model.ts';
 import { ModelBuildError } from './errors.ts';
 import { markBuildUsed } from './prune-builds.ts';
+import { settleVariant } from './settle-variant.ts';
 
-export interface PrepareModelOptions extends Omit<EnsureModelOptions, 'precision'> {
+export interface PrepareModelOptions extends Omit<EnsureModelOptions, 'precision' | 'variant'> {
   /** `auto`: the values of a quantised file, else as exact as the size of the checkpoint allows; see `explainPrecision`. */
   readonly precision: 'auto' | Precision;
+  /** Of `chooseVariants`; a model gets the first that can compute it. Default: `kernels`. */
+  readonly variants?: readonly [GraphVariant, ...GraphVariant[]] | undefined;
   /** Called before a build whose precision `auto` chose, with the reason; not where nothing is built. */
   readonly onPrecision?: ((choice: AutoPrecision) => void) | undefined;
 }
@@ -27,7 +30,7 @@ export async function prepareModel({
   adapterDir,
   cacheDir,
   precision,
-  variant = 'kernels',
+  variants = ['kernels'],
   kvType,
   contextLength,
   onPrecision,
@@ -35,6 +38,7 @@ export async function prepareModel({
   signal,
 }: PrepareModelOptions): Promise<string> {
   signal?.throwIfAborted();
+  const { variant } = await settleVariant(sourceDir, variants, contextLength);
   const choice = await explainPrecision(precision, sourceDir, variant, adapterDir);
   const task: BuildTask = {
     sourceDir,

@@ -1,6 +1,6 @@
 // Reference dequantisation, written from the description of the layout.
 
-import { blockCount, type QuantisedRows } from '../src/weights/quantise.ts';
+import { blockCount, hasZeroPoints, type QuantisedRows } from '../src/weights/quantise.ts';
 
 /** Shape: `[rows, width]`. */
 export function dequantiseRows(rows: QuantisedRows, width: number): Float32Array {
@@ -13,7 +13,10 @@ export function dequantiseRows(rows: QuantisedRows, width: number): Float32Array
       const block = Math.floor(column / blockSize);
       const at = (row * blocks + block) * blockSize + (column % blockSize);
       const code = bits === 8 ? rows.codes[at]! : nibble(rows.codes, at);
-      const zeroPoint = bits === 8 ? 128 : nibble(rows.zeroPoints, row * Math.ceil(blocks / 2) * 2 + block);
+      const middle = 2 ** (bits - 1);
+      const zeroPoint = hasZeroPoints(rows)
+        ? nibble(rows.zeroPoints, row * Math.ceil(blocks / 2) * 2 + block)
+        : middle;
       values[row * width + column] = rows.scales[row * blocks + block]! * (code - zeroPoint);
     }
   }

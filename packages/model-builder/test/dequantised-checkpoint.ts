@@ -36,12 +36,28 @@ export const QUANTISED_SHAPES: readonly (TinyCheckpointOptions & { readonly labe
   { label: 'qwen3, wide heads', modelType: 'qwen3', config: { head_dim: 32 } },
 ];
 
-/** The same checkpoint with every matrix quantised and dequantised. */
+/** Names of matrices that one product may have. */
+const STACKED = [/(q|k|v)_proj/, /(gate|up)_proj/];
+
+/**
+ * Whether a matrix of a build for GPUs has 4-bit codes without zero points: neither it nor another one of the same product is in `skewed`.
+ */
+export function isSymmetricIn(skewed: ReadonlySet<string>): (name: string) => boolean {
+  const productOf = (name: string) =>
+    STACKED.reduce((product, part) => product.replace(part, String(part)), name);
+  const products = new Set([...skewed].map(productOf));
+  return name => !products.has(productOf(name));
+}
+
+/** The same checkpoint with every matrix quantised and dequantised. `isSymmetric`: by the name of a matrix in 4 bits. */
 export async function writeDequantised(
   target: string,
   shape: TinyCheckpointOptions,
-  { bits, blockSize }: BlockFormat,
-  scaleType: FloatType = 'float32',
+  { bits, blockSize }: Pick<BlockFormat, 'bits' | 'blockSize'>,
+  {
+    scaleType = 'float32',
+    isSymmetric = () => false,
+  }: { readonly scaleType?: FloatType; readonly isSymmetric?: (name: string) => boolean } = {},
 ): Promise<void> {
   const config = await createTinyCheckpoint(target, shape);
   const tensors = seededTensors(config, 1).map(tensor => {
@@ -51,7 +67,11 @@ export async function writeDequantised(
     tensor.fill(values, 0);
     const isTable = tensor.name === 'model.embed_tokens.weight' || tensor.name === 'lm_head.weight';
     const used = isTable ? 8 : bits;
-    const quantised = allocateQuantisedRows(rows, width, { bits: used, blockSize });
+    const quantised = allocateQuantisedRows(rows, width, {
+      bits: used,
+      blockSize,
+      isSymmetric: used === 4 && isSymmetric(tensor.name),
+    });
     (used === 4 ? quantiseRows4 : quantiseRows8)(values, width, quantised, scaleType);
     const dequantised = dequantiseRows(quantised, width);
     const fill = (piece: Float32Array, start: number) =>

@@ -4,17 +4,20 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { whyNoWebGpu } from '@ortler/onnxruntime/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { pagedFault } from '../src/architectures/decoder-graph.ts';
-import { parseDecoderConfig } from '../src/architectures/read-decoder-config.ts';
+import { parseDecoderConfig, readDecoderConfig } from '../src/architectures/read-decoder-config.ts';
+import { variantFault } from '../src/architectures/variant-fault.ts';
 import { buildModel } from '../src/build-model.ts';
+import { Checkpoint } from '../src/hugging-face/checkpoint.ts';
+import { DecoderWeights } from '../src/hugging-face/decoder-weights.ts';
 import { createTinyCheckpoint } from '../src/testing/tiny-model.ts';
+import { findSkewedMatrices } from '../src/weights/find-skewed-matrices.ts';
 import {
   DECODER_GOLDENS,
   differenceFromGolden,
   logitDeviation,
   writeGoldenCheckpoint,
 } from './decoder-golden.ts';
-import { QUANTISED_SHAPES, writeDequantised } from './dequantised-checkpoint.ts';
+import { isSymmetricIn, QUANTISED_SHAPES, writeDequantised } from './dequantised-checkpoint.ts';
 import { type PagedRow, PagedSession, type PagedSessionOptions } from './paged-session.ts';
 import { PENDING_CASES, PENDING_FAMILIES } from './pending-families.ts';
 import { argmax, largestDifference, SlotsSession } from './slots-session.ts';
@@ -43,7 +46,7 @@ const BUILT = DECODER_GOLDENS.filter(({ family }) => !PENDING_FAMILIES.includes(
       .map(golden => ({
         label: `${family}, ${golden.name}`,
         golden,
-        fault: pagedFault(parseDecoderConfig('config.json', golden.config)),
+        fault: variantFault('paged', parseDecoderConfig('config.json', golden.config)),
         prompt: golden.prompts[0]!,
         logitStride,
       })),
@@ -115,12 +118,13 @@ describe.skipIf(reason !== undefined).each(QUANTISED)(
       const [source, dequantised] = [join(base, 'source'), join(base, 'dequantised')];
       const [built, reference] = [join(base, 'paged'), join(base, 'reference')];
       await createTinyCheckpoint(source, shape);
-      await writeDequantised(
-        dequantised,
-        shape,
-        { bits: precision === 'q4' ? 4 : 8, blockSize: 64 },
-        'float16',
-      );
+      const checkpoint = await Checkpoint.open(source);
+      const config = await readDecoderConfig(source);
+      const skewed = await findSkewedMatrices(new DecoderWeights(checkpoint, config), config, undefined);
+      await checkpoint.close();
+      const format = { bits: precision === 'q4' ? 4 : 8, blockSize: 32 } as const;
+      const isSymmetric = isSymmetricIn(skewed);
+      await writeDequantised(dequantised, shape, format, { scaleType: 'float16', isSymmetric });
       await buildModel({ sourceDir: source, outputDir: built, precision, variant: 'paged' });
       await buildModel({ sourceDir: dequantised, outputDir: reference, precision: 'f32' });
       const slots = await SlotsSession.open(reference);

@@ -4,7 +4,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { createEngine, type EngineOptions } from '@ortler/engine';
-import { chooseVariant } from '@ortler/engine/graph-contract';
+import { chooseVariants } from '@ortler/engine/graph-contract';
 import { type FetchModelOptions, resolveModel } from '@ortler/hub';
 import {
   type BuildProgress,
@@ -76,10 +76,10 @@ export async function loadModel(model: string, options: LoadModelOptions = {}): 
   } = options;
   const { device } = await chooseDevice(wanted);
   signal?.throwIfAborted();
-  const variant = chooseVariant(device, await probeKernels());
+  const variants = chooseVariants({ device, isOptional: wanted === 'auto' }, await probeKernels());
   const sourceDir = await resolveModel(model, {
     ...hub,
-    chooseGraph: files => chooseExportFiles(files, { precision, variant }),
+    chooseGraph: files => chooseExportFiles(files, { precision, variant: variants[0] }),
     onProgress: onDownloadProgress,
     signal,
   });
@@ -88,7 +88,7 @@ export async function loadModel(model: string, options: LoadModelOptions = {}): 
     adapterDir,
     cacheDir,
     precision,
-    variant,
+    variants,
     kvType,
     contextLength: engineOptions.contextLength,
     onProgress: onBuildProgress,

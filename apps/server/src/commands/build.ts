@@ -3,7 +3,7 @@
 
 import { stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
-import { chooseVariant, type Precision } from '@ortler/engine/graph-contract';
+import { chooseVariants, type Precision } from '@ortler/engine/graph-contract';
 import type { GraphChoice } from '@ortler/hub';
 import {
   buildModel,
@@ -12,6 +12,7 @@ import {
   explainPrecision,
   type FileTypes,
   ModelBuildError,
+  settleVariant,
   type WrittenMatrix,
 } from '@ortler/model-builder';
 import { probeKernels } from '@ortler/onnxruntime';
@@ -21,7 +22,7 @@ import { toKvType } from '../models/build-options.ts';
 import { createBuildBars } from './build-bars.ts';
 import { measurePerplexity, readReportText, reportMatrices } from './build-report.ts';
 import { fetchSource, type HubConfig } from './fetch-source.ts';
-import { describePrecision } from './startup-report.ts';
+import { describePrecision, describeVariant } from './startup-report.ts';
 import type { Terminal } from './terminal.ts';
 import { UserError } from './user-error.ts';
 
@@ -64,7 +65,8 @@ export async function build(
   if (report !== undefined && device !== 'cpu')
     throw new UserError('--report measures builds for the CPU; leave out --device gpu.');
   const text = report === undefined ? undefined : await readReportText(report.textFile);
-  const variant = chooseVariant(device, await probeKernels());
+  const variants = chooseVariants({ device, isOptional: false }, await probeKernels());
+  const { variant, reason: variantReason } = await settleVariant(sourceDir, variants, contextLength);
   const choice = await explainPrecision(precision, sourceDir, variant, adapterDir);
   const chosen = choice.precision;
   const name = [source, adapterSource]
@@ -96,6 +98,7 @@ export async function build(
     terminal.out(
       `Built ${outputDir}\n${manifest.modelType}, ${size}, ${manifest.precision}, ${manifest.kvType} cache\n`,
     );
+    if (variantReason !== undefined) terminal.out(`${describeVariant(variant, variantReason)}\n`);
     const { reason } = choice;
     if (reason !== undefined) terminal.out(`${describePrecision({ precision: chosen, reason })}\n`);
     else if (manifest.fileTypes !== undefined) terminal.out(describeFileTypes(manifest.fileTypes));

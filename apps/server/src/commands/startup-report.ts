@@ -2,6 +2,7 @@
 
 import type { UpstreamModel } from '@ortler/api';
 import type { EngineInfo } from '@ortler/engine';
+import type { GraphVariant } from '@ortler/engine/graph-contract';
 import type { AutoPrecision } from '@ortler/model-builder';
 import type { DeviceChoice } from '@ortler/onnxruntime';
 
@@ -18,6 +19,12 @@ export function describeDevice({ device, facts, note, isFallback }: DeviceChoice
 /** For example "q8, because the checkpoint has 513 MiB: ...". */
 export function describePrecision({ precision, reason }: AutoPrecision): string {
   return `${precision}, because ${reason}`;
+}
+
+/** The variant of a build, where it is not the first of the device. */
+export function describeVariant(variant: GraphVariant, reason: string): string {
+  const other = variant === 'device-slots' ? 'GroupQueryAttention, one sequence a call' : 'the CPU';
+  return `${other}, because ${reason}`;
 }
 
 /** One line for a loaded model, and one more for each reason why it runs slower than it could. */

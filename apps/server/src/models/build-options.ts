@@ -1,6 +1,6 @@
 // The settings that decide how a folder is built, as the model builder takes them.
 
-import { chooseVariant } from '@ortler/engine/graph-contract';
+import { chooseVariants } from '@ortler/engine/graph-contract';
 import type { KvType, PrepareModelOptions } from '@ortler/model-builder';
 import { type DeviceChoice, probeKernels } from '@ortler/onnxruntime';
 import type { Config } from '../config/config.ts';
@@ -20,14 +20,15 @@ export async function toBuildOptions(
     precision,
     kvCache,
     contextLength,
-  }: Pick<Config, 'dataDir' | 'precision' | 'kvCache' | 'contextLength'>,
+    device: wanted,
+  }: Pick<Config, 'dataDir' | 'precision' | 'kvCache' | 'contextLength' | 'device'>,
   device: DeviceChoice['device'],
-): Promise<Pick<PrepareModelOptions, 'cacheDir' | 'precision' | 'kvType' | 'variant' | 'contextLength'>> {
+): Promise<Pick<PrepareModelOptions, 'cacheDir' | 'precision' | 'kvType' | 'variants' | 'contextLength'>> {
   return {
     cacheDir: cacheDirOf({ dataDir }),
     precision,
     kvType: toKvType(kvCache),
     contextLength,
-    variant: chooseVariant(device, await probeKernels()),
+    variants: chooseVariants({ device, isOptional: wanted === 'auto' }, await probeKernels()),
   };
 }

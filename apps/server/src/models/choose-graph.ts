@@ -1,6 +1,6 @@
 // The choice among the graphs of a repository of the Hub, by the settings of device and precision.
 
-import { chooseVariant } from '@ortler/engine/graph-contract';
+import { chooseVariants } from '@ortler/engine/graph-contract';
 import type { FetchModelOptions } from '@ortler/hub';
 import { chooseExportFiles } from '@ortler/model-builder';
 import { type DeviceChoice, probeKernels } from '@ortler/onnxruntime';
@@ -13,6 +13,7 @@ export function createGraphChoice(
 ): NonNullable<FetchModelOptions['chooseGraph']> {
   return async files => {
     const { device } = await chooseDevice();
-    return chooseExportFiles(files, { precision, variant: chooseVariant(device, await probeKernels()) });
+    const [variant] = chooseVariants({ device, isOptional: false }, await probeKernels());
+    return chooseExportFiles(files, { precision, variant });
   };
 }

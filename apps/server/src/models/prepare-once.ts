@@ -15,8 +15,8 @@ export async function prepareOnce(
   onWait: () => void,
   prepare: typeof prepareModel = prepareModel,
 ): Promise<string> {
-  const { sourceDir, adapterDir, cacheDir, precision, variant, kvType, contextLength, signal } = options;
-  const what = JSON.stringify([sourceDir, adapterDir, precision, variant, kvType, contextLength]);
+  const { sourceDir, adapterDir, cacheDir, precision, variants, kvType, contextLength, signal } = options;
+  const what = JSON.stringify([sourceDir, adapterDir, precision, variants, kvType, contextLength]);
   const name = `${createHash('sha256').update(what).digest('hex').slice(0, 32)}.lock`;
   let hasLock = false;
   try {

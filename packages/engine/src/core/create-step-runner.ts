@@ -91,7 +91,7 @@ async function createDeviceSlots(
     session,
   });
   const deviceNote =
-    operators === undefined ? undefined : noteCpuOperators(device, operators, { stays: false });
+    operators === undefined ? noteSlots(manifest) : noteCpuOperators(device, operators, { stays: false });
   return { kind: 'on-device', found: { stepRunner: new HostStepRunner(runner), options, deviceNote } };
 }
 
@@ -180,6 +180,10 @@ function checkKernels({ kernels }: OrtBackend, modelDir: string, { variant }: Mo
 /** Throws: `model_invalid` for a graph in float16. */
 function checkForCpu(modelDir: string, manifest: ModelManifest): void {
   if (!needsDevice(manifest)) return;
+  if (manifest.variant === 'device-slots') {
+    const problem = `"cpu" cannot run ${modelDir}, which was built as "device-slots" for a GPU; use "webgpu" or "cuda"`;
+    throw wrongOption('device', problem);
+  }
   const message = `${manifest.graphFile}, which ${modelDir} names, has caches or logits in float16 and so needs a GPU (device "webgpu"). On the CPU, take a graph in float32: model.onnx, model_q8.onnx or model_q4.onnx.`;
   throw new EngineError('model_invalid', message, { parameter: 'device' });
 }
@@ -187,6 +191,12 @@ function checkForCpu(modelDir: string, manifest: ModelManifest): void {
 function needsDevice({ variant, kvType, logitsType }: ModelManifest): boolean {
   if (variant === 'kernels') return false;
   return kvType === 'float16' || logitsType === 'float16';
+}
+
+/** Of our own builds only: an export has no other form. */
+function noteSlots({ variant }: ModelManifest): string | undefined {
+  if (variant !== 'device-slots') return undefined;
+  return 'PagedAttention cannot compute this model. Its attention is GroupQueryAttention, which takes one sequence a call.';
 }
 
 function noteCpuOperators(device: string, operators: string, { stays }: { readonly stays: boolean }): string {

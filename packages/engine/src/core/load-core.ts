@@ -3,7 +3,7 @@
 
 import { join } from 'node:path';
 import { type SelectedBackend, selectBackend } from '@ortler/onnxruntime';
-import type { ModelManifest } from '../graph-contract.ts';
+import { isGpuVariant, type ModelManifest } from '../graph-contract.ts';
 import type { WarmUpProgress } from '../protocol/messages.ts';
 import type { CoreOptions } from '../protocol/options.ts';
 import { type ModelDevice, type SettledOptions, settleOptions } from '../protocol/settle-options.ts';
@@ -81,7 +81,7 @@ async function load(
 /** The device of the caller; default: the one that the folder was built for. */
 function chooseModelDevice({ device = 'auto' }: CoreOptions, { variant }: ModelManifest): ModelDevice {
   if (device !== 'auto') return device;
-  return variant === 'paged' ? 'webgpu' : 'cpu';
+  return isGpuVariant(variant) ? 'webgpu' : 'cpu';
 }
 
 /** Speculative decoding pays on a device where all rows of a step are one call and logits stay there. Null: none. */

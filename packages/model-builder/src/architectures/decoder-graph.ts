@@ -12,14 +12,16 @@ import { declarePositions } from '../blocks/positions.ts';
 import { declareQueryScale } from '../blocks/query-scale.ts';
 import { addUpdate, type Stream, scaleLayer } from '../blocks/residual-stream.ts';
 import { declareRotaryTables } from '../blocks/rotary.ts';
+import { joinSequence } from '../blocks/sequence-dimension.ts';
 import { DYNAMIC_DIMS, SHARED_INPUT } from '../blocks/variant.ts';
 import { ModelBuildError } from '../errors.ts';
-import { type DecoderConfig, readsPositions } from '../hugging-face/decoder-config.ts';
+import { readsPositions } from '../hugging-face/decoder-config.ts';
 import { addPerLayerInput } from './add-per-layer-input.ts';
 import { layerNorm, nextNorm } from './placed-norms.ts';
+import { variantFault } from './variant-fault.ts';
 
 /**
- * Records the complete graph of the variants `slots` and `paged`.
+ * Records the complete graph of the variants of ONNX Runtime's operators.
  * ```
  *   embedding -> [ norm -> attention -> norm -> + -> norm -> mlp -> norm -> + ] per layer -> norm -> lm_head
  * ```
@@ -41,13 +43,14 @@ export function recordDecoderGraph(given: BlockContext): void {
   declareAttention(context);
   if (readsPositions(config)) declarePositions(graph);
   declareQueryScale(context);
-  const { value, table } = embedding(context, SHARED_INPUT.inputIds);
+  const ids = joinSequence(context, '/model/ids', SHARED_INPUT.inputIds);
+  const { value, table } = embedding(context, ids);
   const first = layerNorm(weights, 0, 'beforeAttention');
   let stream: Stream = {
     residual: value,
     normed: first === undefined ? value : norm(context, first.path, value, first.weights),
   };
-  const perLayer = perLayerValues(context, value);
+  const perLayer = perLayerValues(context, ids, value);
   for (let layer = 0; layer < config.layerCount; layer++)
     stream = decoderLayer(context, layer, stream, perLayer);
   lmHead(context, stream.normed, table);
@@ -105,7 +108,7 @@ function decoderLayer(
 }
 
 /** The inputs that layers have of their own, of all layers; undefined for models without. */
-function perLayerValues(context: BlockContext, embedded: string): string | undefined {
+function perLayerValues(context: BlockContext, ids: string, embedded: string): string | undefined {
   const { config, weights, variant } = context;
   if (config.perLayerInput === undefined) return undefined;
   const path = '/model/per_layer';
@@ -113,7 +116,7 @@ function perLayerValues(context: BlockContext, embedded: string): string | undef
     path,
     name: 'model.embed_tokens_per_layer.weight',
     tensor: weights.perLayerEmbedding(),
-    ids: SHARED_INPUT.inputIds,
+    ids,
   });
   const projected = linear(context, {
     path: `${path}/model_projection`,
@@ -126,73 +129,8 @@ function perLayerValues(context: BlockContext, embedded: string): string | undef
 
 /** Throws: `unsupported`. */
 function checkVariant({ variant, config }: BlockContext): void {
-  const headSize = Math.max(...config.layers.map(layer => layer.headSize));
-  if (headSize > variant.largestHeadSize) {
-    const message = `heads of ${headSize} elements are not built as "${variant.name}", which has at most ${variant.largestHeadSize}`;
-    throw new ModelBuildError('unsupported', message, { key: 'head_dim' });
-  }
-  const fault = variant.name === 'paged' ? pagedFault(config) : kernelsFault(config);
+  const fault = variantFault(variant.name, config);
   if (fault === undefined) return;
-  throw new ModelBuildError('unsupported', `${fault.message}: not built as "${variant.name}"`, {
-    key: fault.key,
-  });
-}
-
-/** A key of config.json and why its model is not built. */
-export interface VariantFault {
-  readonly key: string;
-  readonly message: string;
-}
-
-/** What only the variant `kernels` computes of a model. */
-export function kernelsFault({ experts, layers, gatesAttention }: DecoderConfig): VariantFault | undefined {
-  if (experts !== undefined)
-    return {
-      key: 'model_type',
-      message: 'mixtures of experts are computed by the CPU kernels of Ortler only',
-    };
-  const layer = layers.findIndex(({ memory }) => memory !== undefined);
-  if (layer >= 0)
-    return {
-      key: 'layer_types',
-      message: `layer ${layer} has a memory (${layers[layer]!.memory!.kind}), which only the CPU kernels of Ortler compute`,
-    };
-  if (!gatesAttention) return undefined;
-  return {
-    key: 'model_type',
-    message: 'its attention has gates, which only the CPU kernels of Ortler compute',
-  };
-}
-
-/** What the variant `paged` cannot compute of a model. */
-export function pagedFault(config: DecoderConfig): VariantFault | undefined {
-  const fault = kernelsFault(config);
-  if (fault !== undefined) return fault;
-  if (config.attentionSoftcap !== undefined)
-    return {
-      key: 'attn_logit_softcapping',
-      message: 'PagedAttention on WebGPU has no soft cap of attention scores',
-    };
-  if (config.queryScale !== undefined)
-    return {
-      key: 'rope_parameters.llama_4_scaling_beta',
-      message: 'queries grow with their position, which a graph of packed sequences does not know',
-    };
-  if (config.queryKeyNorm === 'rotated-head')
-    return {
-      key: 'model_type',
-      message: 'queries and keys have norms behind the rotation, which PagedAttention computes itself',
-    };
-  const other = config.layers.find(
-    ({ headSize, kvHeadCount, kvSource }) =>
-      headSize !== config.headSize || kvHeadCount !== config.kvHeadCount || kvSource !== undefined,
-  );
-  if (other !== undefined)
-    return { key: 'global_head_dim', message: 'layers have keys and values of different sizes' };
-  const windowed = config.layers.findIndex(({ window }) => window !== undefined);
-  if (windowed < 0) return undefined;
-  return {
-    key: 'sliding_window',
-    message: `layer ${windowed} has a window, which PagedAttention of ONNX Runtime 1.30 ignores on WebGPU`,
-  };
+  const { key, message } = fault;
+  throw new ModelBuildError('unsupported', `${message}: not built as "${variant.name}"`, { key });
 }

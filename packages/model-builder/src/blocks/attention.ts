@@ -4,6 +4,7 @@ import { KV_PARTS, pastName, presentName } from '@ortler/engine/graph-contract';
 import { type AttributeValue, float, int, MICROSOFT } from '@ortler/onnx';
 import type { DecoderConfig, LayerConfig } from '../hugging-face/decoder-config.ts';
 import type { BlockContext } from './block-context.ts';
+import { fusesQueryKeyValue } from './fused-products.ts';
 import {
   projectedParts,
   type QueryKeyValue,
@@ -15,6 +16,7 @@ import { linear } from './linear.ts';
 import { scaleQueries } from './query-scale.ts';
 import { rotaryTables } from './rotary.ts';
 import { rotateHeads } from './rotate-heads.ts';
+import { joinSequence, splitSequence } from './sequence-dimension.ts';
 import { NO_SINKS } from './variant.ts';
 
 /**
@@ -40,11 +42,13 @@ export function declareAttention(context: BlockContext): void {
  * ```
  *   input [..., hidden]                        ... is batch, length in slots graphs; tokens in paged graphs
  *     |
- *   qkv_proj: MatMul (+ bias)                  [..., (heads + 2 kvHeads) * headSize]
+ *   qkv_proj: MatMul (+ bias)                  [..., (heads + 2 kvHeads) * headSize], or three products where they are fused
  *     |
  *   Split, q_norm, k_norm                      only with norms on queries and keys
  *     |
- *   GroupQueryAttention  <- past key, value    slots: [batch, kvHeads, capacity, headSize]
+ *   Unsqueeze [1, tokens, ...]                 only in device-slots graphs, and Squeeze behind the attention
+ *     |
+ *   GroupQueryAttention  <- past key, value    slots, device-slots: [batch, kvHeads, capacity, headSize]
  *   or PagedAttention                          paged: [blocks, blockLength, kvHeads, headSize]
  *     |        |         <- lengths, block table, cos, sin
  *     |        +--------> present key, value   the same memory as past
@@ -55,7 +59,9 @@ export function declareAttention(context: BlockContext): void {
 export function attention(context: AttentionContext, layer: number, input: string): string {
   const { graph, config, variant } = context;
   const path = `/model/layers.${layer}/attn`;
-  const queries = queryKeyValue(context, layer, path, input);
+  const queries = queryKeyValue(context, layer, path, input).map((value, i) =>
+    value === '' ? value : splitSequence(context, `${path}/input_${i}`, value),
+  );
   const own = operatorLayer(config, layer);
   const dims = variant.cacheDims(own);
   const caches = KV_PARTS.map(part => graph.input(pastName(layer, part), variant.activation, dims));
@@ -83,7 +89,7 @@ export function attention(context: AttentionContext, layer: number, input: strin
     },
   );
   for (const part of KV_PARTS) graph.output(presentName(layer, part), variant.activation, dims);
-  return output;
+  return joinSequence(context, `${path}/output`, output);
 }
 
 /** What is left of a layer for the operator: no rotation where that is done before. */
@@ -126,12 +132,15 @@ function queryKeyValue(
 ): readonly [string, string, string] {
   const { config, weights, variant, keyValues } = context;
   const parts = projectedParts(config, layer);
-  const packed = linear(context, {
-    path: `${path}/qkv_proj`,
-    input,
-    matrices: parts.map(part => weights.matrix(layer, part)),
-    biases: parts.flatMap(part => weights.bias(layer, part) ?? []),
-  });
+  const apart = fusesQueryKeyValue(context, layer);
+  const project = (name: string, own: typeof parts) =>
+    linear(context, {
+      path: `${path}/${name}`,
+      input,
+      matrices: own.map(part => weights.matrix(layer, part)),
+      biases: own.flatMap(part => weights.bias(layer, part) ?? []),
+    });
+  const packed = apart ? '' : project('qkv_proj', parts);
   const norms = { ...context, positionRank: variant.positionRank };
   const query = (value: string) =>
     scaleQueries(context, path, queryKeyNorm(norms, layer, 'queryNorm', value));
@@ -141,8 +150,14 @@ function queryKeyValue(
     return [query(packed), key, value];
   }
   const isPlain = config.queryKeyNorm === 'none' && config.queryScale === undefined && !config.normsValues;
-  if (isPlain && !valuesAreKeys) return [packed, '', ''];
-  const split = splitQueryKeyValue(context, layer, `${path}/qkv_proj`, packed);
+  if (isPlain && !valuesAreKeys && !apart) return [packed, '', ''];
+  const split = apart
+    ? {
+        query: project('q_proj', ['query']),
+        key: project('k_proj', ['key']),
+        value: project('v_proj', ['value']),
+      }
+    : splitQueryKeyValue(context, layer, `${path}/qkv_proj`, packed);
   const rotated = config.queryKeyNorm === 'rotated-head' ? rotateHeads(context, layer, path, split) : split;
   const key = queryKeyNorm(norms, layer, 'keyNorm', rotated.key);
   const value = valueNorm(norms, layer, split.value);

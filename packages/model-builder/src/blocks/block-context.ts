@@ -20,6 +20,16 @@ export interface BlockContext extends GraphContext {
   readonly weights: DecoderWeights;
   readonly precision: Precision;
   readonly variant: Variant;
+  /** Names of the checkpoint's matrices that lose too much in 4 bits without zero points; see `find-skewed-matrices.ts`. */
+  readonly skewed: ReadonlySet<string>;
+}
+
+/** Whether the product of these matrices, in 4 bits, has no zero points. */
+export function isSymmetric(
+  { variant, skewed }: Pick<BlockContext, 'variant' | 'skewed'>,
+  matrices: readonly CheckpointTensor[],
+): boolean {
+  return variant.prefersSymmetric && !matrices.some(({ name }) => skewed.has(name));
 }
 
 /** Bits of quantised weights; undefined for weights in the type of the activations. */

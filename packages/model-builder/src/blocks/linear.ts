@@ -6,7 +6,7 @@
 import { int, MICROSOFT } from '@ortler/onnx';
 import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
 import { declareFloats, declareQuantised, type QuantisedMatrix } from '../weights/declare-weights.ts';
-import { type BlockContext, weightBits, weightName } from './block-context.ts';
+import { type BlockContext, isSymmetric, weightBits, weightName } from './block-context.ts';
 import type { Variant } from './variant.ts';
 
 /**
@@ -49,6 +49,7 @@ export function linear(context: BlockContext, { path, input, matrices, biases }:
           matrix: declareQuantised(graph, name, matrices, {
             bits,
             blockSize,
+            ...(bits === 4 && { isSymmetric: isSymmetric(context, matrices) }),
             layout: 'matmul',
             scaleType: activation,
           }),
@@ -96,7 +97,7 @@ export function multiply(
       ...named(output),
     });
   }
-  if (variant.name === 'paged') {
+  if (variant.positionRank === 1) {
     const inputs = bias === '' ? [input, matrix.name] : [input, matrix.name, bias];
     return graph.op(`${path}/Gemm`, 'Gemm', inputs, { attributes: { transB: int(1) }, ...named(output) });
   }

@@ -4,28 +4,37 @@
 import type { DecoderConfig } from '../hugging-face/decoder-config.ts';
 import type { GraphContext } from './block-context.ts';
 import { POSITIONS } from './positions.ts';
+import { joinSequence } from './sequence-dimension.ts';
+import type { Variant } from './variant.ts';
 
 const FACTORS = '/model/query_scale/Unsqueeze/output_0';
 
+interface QueryScaleContext extends GraphContext {
+  readonly variant: Pick<Variant, 'positionRank' | 'splitsSequence'>;
+}
+
 /**
  * ```
- *   factors = table[positions / period]         [batch, length, 1]
+ *   factors = table[positions / period]         [..., 1], in front of it the dimensions of a value before the last
  * ```
  * Once for all layers, before the first and behind `declarePositions`; nothing for models without. A table, because ONNX Runtime's `Log`
  * rounds the last elements of a tensor in another way than those before, so that a factor would depend on the other tokens of a call.
  */
-export function declareQueryScale({ graph, config }: GraphContext): void {
+export function declareQueryScale(context: QueryScaleContext): void {
+  const { graph, config, activation, variant } = context;
   if (config.queryScale === undefined) return;
   const path = '/model/query_scale';
   const table = graph.constant(
     `${path}/table`,
-    'float32',
+    activation,
     queryFactors(config.queryScale, config.contextLength),
   );
   const period = graph.constant(`${path}/period`, 'int64', [config.queryScale.period]);
   const index = graph.op(`${path}/Div`, 'Div', [POSITIONS, period]);
-  const factors = graph.op(`${path}/Gather`, 'Gather', [table, index]);
-  graph.op(`${path}/Unsqueeze`, 'Unsqueeze', [factors, graph.constant(`${path}/two`, 'int64', [2])]);
+  const rows = joinSequence(context, `${path}/rows`, index);
+  const factors = graph.op(`${path}/Gather`, 'Gather', [table, rows]);
+  const last = graph.constant(`${path}/last_axis`, 'int64', [variant.positionRank]);
+  graph.op(`${path}/Unsqueeze`, 'Unsqueeze', [factors, last]);
 }
 
 /** Of the first positions of each period. */
@@ -38,7 +47,7 @@ function queryFactors(
   );
 }
 
-/** Queries `[batch, length, heads * headSize]` by the factors; the rotation behind it changes nothing in that. */
+/** Queries `[..., heads * headSize]` by the factors; the rotation behind it changes nothing in that. */
 export function scaleQueries({ graph, config }: GraphContext, path: string, query: string): string {
   if (config.queryScale === undefined) return query;
   return graph.op(`${path}/query_scale/Mul`, 'Mul', [query, FACTORS]);

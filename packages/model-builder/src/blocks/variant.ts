@@ -1,5 +1,5 @@
-// The graph variants `slots` (CPU) and `paged` (GPU) of ONNX Runtime's operators: inputs, attention operator and type of
-// activations. The rest of a decoder is the same in both.
+// The graph variants of ONNX Runtime's operators, `slots` (CPU), `paged` and `device-slots` (GPU): inputs, attention operator and type
+// of activations. The rest of a decoder is the same in all.
 
 import { type GraphVariant, PAGED_INPUT, SLOTS_INPUT } from '@ortler/engine/graph-contract';
 import type { ValueInfo } from '@ortler/onnx';
@@ -20,7 +20,7 @@ export const DYNAMIC_DIMS = {
   states: 'state_count',
 } as const;
 
-/** Inputs that both variants have under the same names. */
+/** Inputs that all variants have under the same names. */
 export const SHARED_INPUT = {
   inputIds: PAGED_INPUT.inputIds,
   logitRows: PAGED_INPUT.logitRows,
@@ -39,8 +39,12 @@ export interface Variant {
   readonly quantisedInputs: 'rounded to 8 bits' | 'as given';
   /** Block size of quantised weights, and of activations that are quantised for a product with them. */
   readonly blockSize: BlockSize;
+  /** Whether 4-bit codes without zero points are faster. */
+  readonly prefersSymmetric: boolean;
   /** Number of position dimensions of a value, before the last dimension. */
   readonly positionRank: 1 | 2;
+  /** Whether the attention takes values with a dimension for the sequence, of one sequence, that others here do not have. */
+  readonly splitsSequence: boolean;
   /** Inputs besides the caches and `logit_rows`. */
   readonly inputs: readonly ValueInfo[];
   readonly attentionOperator: 'GroupQueryAttention' | 'PagedAttention';
@@ -66,7 +70,9 @@ const slots: Variant = {
   activation: 'float32',
   quantisedInputs: 'rounded to 8 bits',
   blockSize: 32,
+  prefersSymmetric: false,
   positionRank: 2,
+  splitsSequence: false,
   inputs: [
     { name: SLOTS_INPUT.inputIds, type: 'int64', dims: [batch, length] },
     { name: SLOTS_INPUT.lastPositions, type: 'int32', dims: [batch] },
@@ -84,8 +90,10 @@ const paged: Variant = {
   name: 'paged',
   activation: 'float16',
   quantisedInputs: 'as given',
-  blockSize: 64,
+  blockSize: 32,
+  prefersSymmetric: true,
   positionRank: 1,
+  splitsSequence: false,
   inputs: [
     { name: PAGED_INPUT.inputIds, type: 'int64', dims: [tokens] },
     { name: PAGED_INPUT.blockTable, type: 'int32', dims: [batch, blocksPerSequence] },
@@ -102,4 +110,22 @@ const paged: Variant = {
   largestHeadSize: 256,
 };
 
-export const VARIANTS: Readonly<Record<OrtVariant, Variant>> = { slots, paged };
+/** Each call has the tokens of one sequence, which are the only dimension before the last one as in `paged` graphs. */
+const deviceSlots: Variant = {
+  ...slots,
+  name: 'device-slots',
+  activation: paged.activation,
+  quantisedInputs: paged.quantisedInputs,
+  blockSize: paged.blockSize,
+  prefersSymmetric: paged.prefersSymmetric,
+  positionRank: paged.positionRank,
+  splitsSequence: true,
+  // Sinks would keep flash attention from being used.
+  lateAttentionInputs: [],
+};
+
+export const VARIANTS: Readonly<Record<OrtVariant, Variant>> = {
+  slots,
+  paged,
+  'device-slots': deviceSlots,
+};

@@ -3,6 +3,7 @@
 
 import {
   type GraphVariant,
+  isGpuVariant,
   MASK_INPUT,
   type ModelManifest,
   pastName,
@@ -71,9 +72,9 @@ export function checkExport(toCheck: ExportToCheck): ExportFacts {
   const headCount = attentions[0]!.integers.get('num_heads') ?? 0;
   if (headCount < 1) refuse(`has a ${ATTENTION} without num_heads`);
   const { vocabSize, logitsType } = checkLogits(graph, config.vocabSize, refuse);
-  if (variant !== 'paged' && [kvType, logitsType].includes('float16'))
+  if (!isGpuVariant(variant) && [kvType, logitsType].includes('float16'))
     refuse(`has caches or logits in float16, which need a GPU; on the CPU use ${settings.cpuChoice}`);
-  if (variant !== 'paged' && attentions.some(normalises))
+  if (!isGpuVariant(variant) && attentions.some(normalises))
     refuse(
       `normalises queries and keys in ${ATTENTION}, which needs a GPU; on the CPU use ${settings.cpuChoice}`,
     );

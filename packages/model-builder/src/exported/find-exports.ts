@@ -35,6 +35,7 @@ const GRAPH_FILES: Readonly<Record<GraphVariant, GraphFiles>> = {
   kernels: CPU_FILES,
   slots: CPU_FILES,
   paged: GPU_FILES,
+  'device-slots': GPU_FILES,
 };
 
 /** The graphs of an exported folder. */

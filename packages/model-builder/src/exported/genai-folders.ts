@@ -3,7 +3,7 @@
 
 import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { GraphVariant } from '@ortler/engine/graph-contract';
+import { type GraphVariant, isGpuVariant } from '@ortler/engine/graph-contract';
 import { z } from 'zod';
 import { ModelBuildError } from '../errors.ts';
 import { readJsonFile } from '../hugging-face/json-file.ts';
@@ -28,7 +28,7 @@ const GPU_PROVIDERS = ['cuda', 'webgpu', 'dml'];
 
 /**
  * The folder with the model for the device: `root` itself, or the only suitable one below it. Undefined when there is none at
- * all. `variant` is `paged` for a GPU. Throws: `unsupported` with the list when several or none of those found suit.
+ * all. `variant` tells the device. Throws: `unsupported` with the list when several or none of those found suit.
  */
 export async function findGenaiFolder(root: string, variant: GraphVariant): Promise<string | undefined> {
   const found = await listGenaiFolders(root);
@@ -67,7 +67,7 @@ export function suitableFolders<Folder extends GenaiFolder>(
   variant: GraphVariant,
 ): readonly Folder[] {
   const forCpu = found.filter(({ providers }) => providers.length === 0);
-  if (variant !== 'paged') return forCpu;
+  if (!isGpuVariant(variant)) return forCpu;
   const forGpu = found.filter(({ providers }) => providers.some(name => GPU_PROVIDERS.includes(name)));
   return forGpu.length > 0 ? forGpu : forCpu;
 }

@@ -1,13 +1,13 @@
 // Says which types the matrices of a GGUF file have and which of them a build keeps, for people.
 
-import type { GraphVariant } from '@ortler/engine/graph-contract';
+import type { GpuVariant, GraphVariant } from '@ortler/engine/graph-contract';
 import { GgufModel } from '@ortler/gguf';
 import { isFloatType, keptType } from './gguf-tensor.ts';
 
 /** Continues "file, because". Undefined for files without quantised matrices, and those that cannot be read. */
 export async function explainKeptValues(
   path: string,
-  variant: Exclude<GraphVariant, 'paged'>,
+  variant: Exclude<GraphVariant, GpuVariant>,
 ): Promise<string | undefined> {
   const model = await GgufModel.open(path).catch(() => undefined);
   if (model === undefined) return undefined;

@@ -12,7 +12,7 @@ const builtManifest = z.object({
   modelType: z.string(),
   precision: z.enum(['f32', 'f16', 'q8', 'q4', 'file']),
   kvType: z.enum(['float32', 'float16', 'int8']),
-  variant: z.enum(['kernels', 'slots', 'paged']),
+  variant: z.enum(['kernels', 'slots', 'paged', 'device-slots']),
   graphFile: z.string(),
   layerCount: z.int().positive(),
   headCount: z.int().positive(),

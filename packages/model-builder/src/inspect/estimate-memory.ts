@@ -5,6 +5,7 @@ import {
   cacheRowLength,
   defaultKvType,
   type GraphVariant,
+  isGpuVariant,
   type KvType,
   type LayerCache,
   layerCaches,
@@ -102,7 +103,7 @@ interface BuiltAs {
 
 function bytesOfTensor(tensor: DescribedTensor, { precision, variant, shape }: BuiltAs): number {
   const count = elementsOf(tensor.shape);
-  const floatBytes = variant === 'paged' ? 2 : 4;
+  const floatBytes = isGpuVariant(variant) ? 2 : 4;
   if (tensor.role === 'vectors') return floatBytes * count;
   const [inputs, outputs] = [tensor.shape.at(-1)!, count / tensor.shape.at(-1)!];
   if (variant === 'kernels')

@@ -21,7 +21,14 @@ import { assertInvariant } from '../errors.ts';
 import type { HeadNorm } from '../hugging-face/decoder-weights.ts';
 import { declareFloats } from '../weights/declare-weights.ts';
 import { layerMatrices } from './decoder-matrices.ts';
-import { biases, type KernelsContext, multiply, type NormedInput, tiles } from './kernels-context.ts';
+import {
+  biases,
+  KERNELS_VARIANT,
+  type KernelsContext,
+  multiply,
+  type NormedInput,
+  tiles,
+} from './kernels-context.ts';
 
 const OPERATORS: Readonly<Record<KvType, string>> = {
   float32: 'Attention',
@@ -104,9 +111,12 @@ function queryKeyValue(context: KernelsContext, layer: number, path: string, inp
     config.queryKeyNorm !== 'head' || config.queryScale === undefined,
     'queries have norms over each head or grow with their position',
   );
-  const norms = { ...context, positionRank: 2 } as const;
+  const norms = { ...context, ...KERNELS_VARIANT };
   const split = splitQueryKeyValue(context, layer, `${path}/qkv_proj`, packed);
-  const rotated = config.queryKeyNorm === 'rotated-head' ? rotateHeads(context, layer, path, split) : split;
+  const rotated =
+    config.queryKeyNorm === 'rotated-head'
+      ? rotateHeads({ ...context, variant: KERNELS_VARIANT }, layer, path, split)
+      : split;
   const query = isOperators ? split.query : queryKeyNorm(norms, layer, 'queryNorm', rotated.query);
   const key = isOperators ? split.key : queryKeyNorm(norms, layer, 'keyNorm', rotated.key);
   const value = valueNorm(norms, layer, split.value);

@@ -4,6 +4,7 @@ import type { KvType, Precision } from '@ortler/engine/graph-contract';
 import { type GraphContext, weightName } from '../blocks/block-context.ts';
 import { norm } from '../blocks/norm.ts';
 import type { PlacedNorm } from '../blocks/residual-stream.ts';
+import type { Variant } from '../blocks/variant.ts';
 import { assertInvariant } from '../errors.ts';
 import type { DecoderWeights, LayerMatrix } from '../hugging-face/decoder-weights.ts';
 import { declareTiles, type TiledMatrix } from '../weights/declare-tiles.ts';
@@ -45,6 +46,9 @@ export function tiles(context: KernelsContext, matrix: DecoderMatrix): TiledMatr
   assertInvariant(format !== undefined, `${name} has a format`);
   return declareTiles(graph, name, tensors(weights), { format, interleaved, onMatrix });
 }
+
+/** Values are `[batch, length, size]`. */
+export const KERNELS_VARIANT = { positionRank: 2, splitsSequence: false } as const satisfies Partial<Variant>;
 
 /** The biases one after the other, or undefined where the matrices have none. */
 export function biases(

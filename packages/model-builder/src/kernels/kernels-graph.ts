@@ -12,7 +12,7 @@ import { declarePositions } from '../blocks/positions.ts';
 import { declareQueryScale } from '../blocks/query-scale.ts';
 import { addUpdate, type PlacedNorm, scaleLayer } from '../blocks/residual-stream.ts';
 import { declareRotaryTables } from '../blocks/rotary.ts';
-import { DYNAMIC_DIMS, type Variant } from '../blocks/variant.ts';
+import { DYNAMIC_DIMS } from '../blocks/variant.ts';
 import { ModelBuildError } from '../errors.ts';
 import { mixedSize, readsPositions } from '../hugging-face/decoder-config.ts';
 import type { LayerMatrix } from '../hugging-face/decoder-weights.ts';
@@ -26,6 +26,7 @@ import {
 import { attention } from './kernels-attention.ts';
 import {
   biases,
+  KERNELS_VARIANT,
   type KernelsContext,
   multiply,
   type NormedInput,
@@ -39,9 +40,6 @@ import { embeddingLookup } from './product.ts';
 
 /** Source: `MAX_HEAD_SIZE` of `packages/kernels/c/attention.h`. */
 const LARGEST_HEAD_SIZE = 512;
-
-/** Values are `[batch, length, size]`. */
-const VARIANT = { positionRank: 2 } as const satisfies Partial<Variant>;
 
 export type KernelsGraphParts = Pick<KernelsContext, 'config' | 'weights' | 'precision' | 'kvType'>;
 export type KernelsGraphOptions = Partial<Pick<KernelsContext, 'formats' | 'onMatrix'>>;
@@ -92,7 +90,7 @@ export function recordKernelsGraph(
   declareStates(context);
   declareRotaryTables(graph, config, 'float32');
   if (readsPositions(config)) declarePositions(graph);
-  declareQueryScale(context);
+  declareQueryScale({ ...context, variant: KERNELS_VARIANT });
   const table = tiles(context, EMBEDDING_TABLE);
   const path = '/model/embed_tokens';
   const row = embeddingLookup(graph, path, SLOTS_INPUT.inputIds, table);
@@ -126,10 +124,10 @@ function decoderLayer(
   let attended = (isMemory ? memory : attention)(context, layer, before);
   let residual = input;
   let parallelInput = before.input;
-  let own = perLayer && layerInput({ ...context, ...VARIANT }, layer, perLayer);
+  let own = perLayer && layerInput({ ...context, ...KERNELS_VARIANT }, layer, perLayer);
   if (layer === config.layerCount - 1) {
     const select = (name: string, value: string, size: number) =>
-      selectRows({ ...context, variant: VARIANT }, `${path}/logit_rows/${name}`, value, size);
+      selectRows({ ...context, variant: KERNELS_VARIANT }, `${path}/logit_rows/${name}`, value, size);
     attended = select('attention', attended, mixedSize(config, layer));
     residual = select('residual', residual, hiddenSize);
     own = own && select('per_layer_input', own, config.perLayerInput!.size);
@@ -161,7 +159,7 @@ function perLayerValues(context: KernelsContext, embedded: string): string | und
   const rows = embeddingLookup(context.graph, path, SLOTS_INPUT.inputIds, table);
   const matrices = [tiles(context, PER_LAYER_MODEL_PROJECTION)];
   const projected = multiply(context, `${path}/model_projection`, { input: embedded, matrices });
-  return perLayerInputs({ ...context, ...VARIANT }, { rows, projected });
+  return perLayerInputs({ ...context, ...KERNELS_VARIANT }, { rows, projected });
 }
 
 const UPDATES = {

@@ -70,6 +70,7 @@ export async function writeOptimumModel(options: OptimumModelOptions): Promise<v
       weights: new DecoderWeights(checkpoint, config),
       activation: variant.activation,
       precision,
+      skewed: new Set(),
       variant,
     });
     const folder = join(outputDir, 'onnx');

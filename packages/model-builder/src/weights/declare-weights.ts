@@ -9,6 +9,7 @@ import {
   allocateQuantisedRows,
   type BlockFormat,
   blockCount,
+  hasZeroPoints,
   type QuantisedRows,
   quantiseRows4,
   quantiseRows8,
@@ -22,7 +23,7 @@ export interface QuantisedMatrix extends BlockFormat {
   readonly width: number;
   readonly codes: string;
   readonly scales: string;
-  /** Empty with 8 bits, for which the operators default to the zero point 128. */
+  /** Empty where the operators' default is the zero point of all blocks. */
   readonly zeroPoints: string;
 }
 
@@ -73,32 +74,33 @@ export function declareQuantised(
   graph: GraphRecorder,
   name: string,
   parts: readonly CheckpointTensor[],
-  { bits, blockSize, layout, scaleType }: QuantisedOptions,
+  { layout, scaleType, ...format }: QuantisedOptions,
 ): QuantisedMatrix {
+  const { blockSize } = format;
+  const ownZeroPoints = hasZeroPoints(format);
   const { rowCount, width } = joinedShape(parts);
   const matrix: QuantisedMatrix = {
-    bits,
-    blockSize,
+    ...format,
     scaleType,
     rowCount,
     width,
     codes: `${name}.codes`,
     scales: `${name}.scales`,
-    zeroPoints: bits === 4 ? `${name}.zero_points` : '',
+    zeroPoints: ownZeroPoints ? `${name}.zero_points` : '',
   };
   const blocks = blockCount(width, blockSize);
   const zeroPointDims = [rowCount, Math.ceil(blocks / 2)];
   graph.weightGroup({
     tensors: [
       ...codeTensors(matrix, layout),
-      ...(bits === 4 ? [{ name: matrix.zeroPoints, type: 'uint8' as const, dims: zeroPointDims }] : []),
+      ...(ownZeroPoints ? [{ name: matrix.zeroPoints, type: 'uint8' as const, dims: zeroPointDims }] : []),
     ],
     async *produce() {
       for (const part of parts) {
         const moved = scaleType === 'float32' ? movedRows(part, matrix) : undefined;
         for await (const { codes, scales, zeroPoints } of moved ?? fittedRows(part, width, matrix)) {
           const scaleBytes = activationBytes(scales, scaleType, matrix.scales);
-          yield bits === 4 ? [codes, scaleBytes, zeroPoints] : [codes, scaleBytes];
+          yield ownZeroPoints ? [codes, scaleBytes, zeroPoints] : [codes, scaleBytes];
         }
       }
     },

@@ -38,10 +38,11 @@ describe('quantisation of normally distributed weights', () => {
   it.each([
     { blockSize: 32, bound: 0.08 },
     { blockSize: 64, bound: 0.09 },
+    { blockSize: 32, isSymmetric: true, bound: 0.085 },
   ] as const)(
-    'keeps 4-bit weights in blocks of $blockSize within $bound of their size',
-    ({ blockSize, bound }) => {
-      expect(relativeError(values, 512, { bits: 4, blockSize })).toBeLessThan(bound);
+    'keeps 4-bit weights in blocks of $blockSize within $bound of their size (symmetric: $isSymmetric)',
+    ({ bound, ...format }) => {
+      expect(relativeError(values, 512, { bits: 4, ...format })).toBeLessThan(bound);
     },
   );
 });
@@ -55,6 +56,16 @@ it('packs 4-bit codes and zero points with the first in the low half', () => {
   expect([...target.zeroPoints]).toEqual([0xf0]);
   expect([...target.codes.subarray(0, 3)]).toEqual([0x10, 0x32, 0x54]);
   expect([...target.codes.subarray(32, 35)]).toEqual([0xef, 0xcd, 0xab]);
+});
+
+it('gives the largest magnitude of a symmetric block the code that is farthest from zero', () => {
+  // Whole numbers from -7 to 8: with the scale -1 all of them have a code.
+  const row = Float32Array.from({ length: 32 }, (_, i) => (i % 16) - 7);
+  const target = allocateQuantisedRows(1, 32, { bits: 4, blockSize: 32, isSymmetric: true });
+  quantiseRows4(row, 32, target);
+  expect([...target.scales]).toEqual([-1]);
+  expect(target.zeroPoints.length).toBe(0);
+  expect([...target.codes.subarray(0, 8)]).toEqual([0xef, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 0x01]);
 });
 
 it('fills the padding of a last block with the code of zero', () => {

@@ -3,7 +3,7 @@
 // A row is split into blocks of 32 or 64 elements, the last one padded. Each block has a scale (float32, or a value that
 // float16 can represent), and
 //   value ~ scale * (code - zeroPoint)
-// with 8-bit codes and the zero point 128 everywhere, or 4-bit codes and a zero point per block.
+// with 8-bit codes and the zero point 128 everywhere, or 4-bit codes and the zero point 8 everywhere (symmetric) or one per block.
 // Source: https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.MatMulNBits
 
 import { type FloatType, roundUpToFloat16, SMALLEST_NORMAL_16 } from './float16.ts';
@@ -17,6 +17,13 @@ export type BlockSize = 32 | 64;
 export interface BlockFormat {
   readonly bits: CodeBits;
   readonly blockSize: BlockSize;
+  /** Of 4-bit codes: the zero point is 8 everywhere, and scales may be negative. Codes of 8 bits are always symmetric. Default: false. */
+  readonly isSymmetric?: boolean;
+}
+
+/** Whether blocks have zero points of their own. */
+export function hasZeroPoints({ bits, isSymmetric = false }: BlockFormat): boolean {
+  return bits === 4 && !isSymmetric;
 }
 
 /** Zero point of 8-bit codes, the default of MatMulNBits. */
@@ -25,7 +32,7 @@ const ZERO_POINT_8 = 128;
 /** The smallest normal float32. Smaller scales have too few significant bits, so their blocks become zeros. */
 const SMALLEST_NORMAL = 2 ** -126;
 
-/** Code and zero point of padding and of blocks of zeros. */
+/** Code and zero point of padding, of blocks of zeros and of symmetric codes; the default of MatMulNBits. */
 const ZERO_POINT_4 = 8;
 
 const LARGEST_CODE_4 = 15;
@@ -62,7 +69,7 @@ export interface QuantisedRows extends BlockFormat {
   readonly codes: Uint8Array;
   /** Shape: `[rows, blocks]`. */
   readonly scales: Float32Array<ArrayBuffer>;
-  /** Shape: `[rows, ceil(blocks / 2)]`, packed like codes; not used with 8 bits. */
+  /** Shape: `[rows, ceil(blocks / 2)]`, packed like codes; empty where blocks have none. */
   readonly zeroPoints: Uint8Array;
 }
 
@@ -72,18 +79,14 @@ export function blockCount(width: number, blockSize: BlockSize): number {
 }
 
 /** Arrays for `rows` rows of `width` elements. */
-export function allocateQuantisedRows(
-  rows: number,
-  width: number,
-  { bits, blockSize }: BlockFormat,
-): QuantisedRows {
+export function allocateQuantisedRows(rows: number, width: number, format: BlockFormat): QuantisedRows {
+  const { bits, blockSize } = format;
   const blocks = blockCount(width, blockSize);
   return {
-    bits,
-    blockSize,
+    ...format,
     codes: new Uint8Array((rows * blocks * blockSize * bits) / 8),
     scales: new Float32Array(rows * blocks),
-    zeroPoints: new Uint8Array(bits === 4 ? rows * Math.ceil(blocks / 2) : 0),
+    zeroPoints: new Uint8Array(hasZeroPoints(format) ? rows * Math.ceil(blocks / 2) : 0),
   };
 }
 
@@ -140,7 +143,8 @@ export function quantiseRows4(
   scaleType: FloatType = 'float32',
 ): void {
   const rows = values.length / width;
-  const { codes, scales, zeroPoints, blockSize } = target;
+  const { codes, scales, zeroPoints, blockSize, isSymmetric = false } = target;
+  const fitBlock = isSymmetric ? fitSymmetricBlock4 : fitBlock4;
   const blocks = blockCount(width, blockSize);
   const zeroPointBytes = Math.ceil(blocks / 2);
   const block = new Float64Array(blockSize);
@@ -154,16 +158,15 @@ export function quantiseRows4(
       const count = Math.min(blockSize, (row + 1) * width - start);
       if (count < blockSize) block.fill(0);
       for (let i = 0; i < count; i++) block[i] = values[start + i]!;
-      fitBlock4(block, fit);
-      if (scaleType === 'float16' && fit.scale > 0) {
-        if (fit.scale < SMALLEST_NORMAL_16) fit.inverseStep = 1 / SMALLEST_NORMAL_16;
-        fit.scale = Math.max(Math.f16round(fit.scale), SMALLEST_NORMAL_16);
-      }
+      fitBlock(block, fit);
+      if (scaleType === 'float16' && fit.scale !== 0) roundScale(fit);
       const at = row * blocks + column;
       scales[at] = fit.scale;
-      const shift = (column & 1) * 4;
-      const zeroPointAt = zeroPointStart + (column >> 1);
-      zeroPoints[zeroPointAt] = (zeroPoints[zeroPointAt]! & ~(15 << shift)) | (fit.zeroPoint << shift);
+      if (!isSymmetric) {
+        const shift = (column & 1) * 4;
+        const zeroPointAt = zeroPointStart + (column >> 1);
+        zeroPoints[zeroPointAt] = (zeroPoints[zeroPointAt]! & ~(15 << shift)) | (fit.zeroPoint << shift);
+      }
       const codeStart = (at * blockSize) / 2;
       for (let i = 0; i < blockSize; i += 2) {
         const low = code4(block[i]!, fit.inverseStep, fit.zeroPoint);
@@ -172,6 +175,14 @@ export function quantiseRows4(
       }
     }
   }
+}
+
+/** Rounds the scale to float16, with its lower bound. Mutates: `fit`. */
+function roundScale(fit: BlockFit): void {
+  const magnitude = Math.abs(fit.scale);
+  const sign = Math.sign(fit.scale);
+  if (magnitude < SMALLEST_NORMAL_16) fit.inverseStep = sign / SMALLEST_NORMAL_16;
+  fit.scale = sign * Math.max(Math.f16round(magnitude), SMALLEST_NORMAL_16);
 }
 
 /** Rounds the scale up, so that no code has to be clamped. */
@@ -214,6 +225,22 @@ function fitBlock4(block: Float64Array, fit: BlockFit): void {
   fit.zeroPoint = zeroPoint;
   fit.gain = 0;
   if (span === 0) return;
+  for (let first = 0; first < STEP_SHARES.length; first += STEPS_PER_PASS) trySteps(block, span, first, fit);
+}
+
+/**
+ * With the zero point in the middle: the value of largest magnitude gets the code 0, which stands for -8 steps, so that the scale has the
+ * opposite sign. Mutates: `fit`.
+ */
+function fitSymmetricBlock4(block: Float64Array, fit: BlockFit): void {
+  let extreme = 0;
+  for (let i = 0; i < block.length; i++) if (Math.abs(block[i]!) > Math.abs(extreme)) extreme = block[i]!;
+  fit.inverseStep = 0;
+  fit.scale = 0;
+  fit.zeroPoint = ZERO_POINT_4;
+  fit.gain = 0;
+  if (extreme === 0) return;
+  const span = (LARGEST_CODE_4 * extreme) / -ZERO_POINT_4;
   for (let first = 0; first < STEP_SHARES.length; first += STEPS_PER_PASS) trySteps(block, span, first, fit);
 }
 

@@ -1,8 +1,8 @@
 // `ortler inspect`: what a model is and what it would take, from its configuration and headers. Of a model of the Hub nothing else is
 // downloaded, and nothing is kept.
 
-import { chooseVariant } from '@ortler/engine/graph-contract';
-import { describeModel, estimateMemory, explainPrecision } from '@ortler/model-builder';
+import { chooseVariants } from '@ortler/engine/graph-contract';
+import { describeModel, estimateMemory, explainPrecision, settleVariant } from '@ortler/model-builder';
 import { chooseDevice, type DeviceChoice, probeKernels } from '@ortler/onnxruntime';
 import type { Config } from '../../config/config.ts';
 import { toModelSource } from '../../config/model-list.ts';
@@ -59,7 +59,9 @@ async function inspectOpened(
   opened: OpenedModel,
   { source, contextLength: wanted, config, device }: InspectOptions,
 ): Promise<Inspection> {
-  const variant = chooseVariant(device.device, await probeKernels());
+  const target = { device: device.device, isOptional: config.device === 'auto' };
+  const variants = chooseVariants(target, await probeKernels());
+  const { variant, reason: variantReason } = await settleVariant(opened.path, variants);
   const described = await describeModel(opened.path, { variant, emptyFiles: opened.emptyFiles });
   const { fault } = described;
   const model = { ...described, fault: fault === undefined ? undefined : opened.explain(fault) };
@@ -73,7 +75,17 @@ async function inspectOpened(
       : undefined;
   const kvType = toKvType(config.kvCache);
   const memory = estimateMemory(model, { variant, kvType, contextLength });
-  return { source, model, download: opened.download, device, variant, precision, contextLength, memory };
+  return {
+    source,
+    model,
+    download: opened.download,
+    device,
+    variant,
+    variantReason,
+    precision,
+    contextLength,
+    memory,
+  };
 }
 
 /** The tensors of a model one by one are thousands of lines. */

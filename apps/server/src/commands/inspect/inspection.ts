@@ -11,6 +11,8 @@ export interface Inspection {
   readonly download: Download | undefined;
   readonly device: DeviceChoice;
   readonly variant: GraphVariant;
+  /** Why the model does not have the first variant of the device; see `settleVariant`. */
+  readonly variantReason: string | undefined;
   /** What `--precision auto` takes; undefined for a model that cannot be run. */
   readonly precision: PrecisionChoice | undefined;
   /** Of the estimates. Unit: tokens. */

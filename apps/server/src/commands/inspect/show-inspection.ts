@@ -1,11 +1,12 @@
 // An inspection as text for a terminal.
 
 import { totalmem } from 'node:os';
+import { isGpuVariant } from '@ortler/engine/graph-contract';
 import { formatBytes } from '@ortler/hub';
 import { describeLongRope, type MemoryEstimate, type ModelDescription } from '@ortler/model-builder';
 import type { DeviceChoice } from '@ortler/onnxruntime';
 import { alignColumns } from '../align-columns.ts';
-import { describePrecision } from '../startup-report.ts';
+import { describePrecision, describeVariant } from '../startup-report.ts';
 import type { Inspection } from './inspection.ts';
 
 const LAYOUTS: Readonly<Record<ModelDescription['layout'], string>> = {
@@ -31,6 +32,7 @@ export function showInspection(inspection: Inspection): string {
     ...optional('download', download && describeDownload(download)),
     ...optional('runs here', model.fault && `no: ${model.fault}`),
     ...(model.fault === undefined ? [['device', describeDevice(inspection)] as const] : []),
+    ...optional('attention', describeAttention(inspection)),
     ...optional('precision', describeChoice(inspection)),
   ];
   const width = Math.max(...facts.map(([name]) => name.length));
@@ -65,14 +67,19 @@ function describeDownload({ files, totalBytes, missingBytes }: NonNullable<Inspe
 
 function describeDevice({ device, variant, model, memory }: Inspection): string {
   const { built } = model;
-  const isGpuBuild = built !== undefined && (built.variant === 'paged') !== (device.device !== 'cpu');
+  const isGpuBuild = built !== undefined && isGpuVariant(built.variant) !== (device.device !== 'cpu');
   const mismatch =
     model.layout === 'built' && isGpuBuild
-      ? `; the folder is built for ${built.variant === 'paged' ? 'a GPU' : 'the CPU'}`
+      ? `; the folder is built for ${isGpuVariant(built.variant) ? 'a GPU' : 'the CPU'}`
       : '';
   const operators = variant === 'slots' && device.device === 'cpu' ? ', which has no kernels of ours' : '';
   const reason = device.note === undefined ? '' : `. ${device.note.replace(/\.$/, '')}`;
   return `${nameOf(device)}${operators}${mismatch}${reason}${describeRoom(device, memory)}`;
+}
+
+/** Only of a model that the best operators of the device cannot compute. */
+function describeAttention({ variant, variantReason }: Inspection): string | undefined {
+  return variantReason === undefined ? undefined : describeVariant(variant, variantReason);
 }
 
 function nameOf({ device, facts }: DeviceChoice): string {

@@ -36,7 +36,7 @@ const TEXT_FIELDS = [
 /** Manifests that this version of the engine can run. */
 const CHOICE_FIELDS = {
   formatVersion: [GRAPH_FORMAT_VERSION],
-  variant: ['kernels', 'slots', 'paged'],
+  variant: ['kernels', 'slots', 'paged', 'device-slots'],
 } as const satisfies Partial<Record<keyof ModelManifest, readonly unknown[]>>;
 
 const CONVENTIONS: readonly unknown[] = ['lengths', 'mask'] satisfies readonly InputConvention[];

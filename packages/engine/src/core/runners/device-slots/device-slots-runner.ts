@@ -55,8 +55,18 @@ const SAFE_CHUNK_LENGTH = 31;
 /** Longer than `SAFE_CHUNK_LENGTH`, of more than one tile of every kernel. */
 const TRIAL_LENGTH = 48;
 
-/** Share of the largest logit by which two right kernels differ at most; a wrong one is off by tenths. */
-const TRIAL_BOUND = 0.02;
+/** Positions of the trial whose logits are compared: a wrong kernel is hardly off at some of them. */
+const TRIAL_LOGITS = 16;
+
+/** The other way to divide a trial into calls that are right everywhere: what differs then is rounding. Unit: tokens. */
+const OTHER_CHUNK_LENGTH = 16;
+
+/**
+ * A long chunk is right where it differs from short ones by a few times what those differ from each other, or by this share of the largest
+ * logit. A wrong one is off by tenths, in models with short windows by a hundredth.
+ */
+const TRIAL_BOUND = 0.002;
+const ROUNDING_FACTOR = 3;
 
 /**
  * Throws: `model_invalid` when the graph cannot be loaded or has other inputs and outputs than expected,
@@ -151,11 +161,18 @@ class DeviceSlotsRunner implements SlotModelRunner {
       { length: Math.min(contextLength, TRIAL_LENGTH) },
       (_, i) => i % vocabSize,
     );
-    const row = { slot: 0, tokenIds, computedLength: 0, logitsCount: 1 };
-    const expected = (await this.run([row])).slice();
+    const logitsCount = Math.min(TRIAL_LOGITS, tokenIds.length, this.facts.logitsLimit);
+    const row = { slot: 0, tokenIds, computedLength: 0, logitsCount };
+    const runInChunks = async (length: number) => {
+      this.#chunkLimit = length;
+      return (await this.run([row])).slice();
+    };
+    const expected = await runInChunks(SAFE_CHUNK_LENGTH);
     if (tokenIds.length <= SAFE_CHUNK_LENGTH) return;
-    this.#chunkLimit = contextLength;
-    if (!areClose(await this.run([row]), expected)) this.#chunkLimit = SAFE_CHUNK_LENGTH;
+    const rounding = distance(await runInChunks(OTHER_CHUNK_LENGTH), expected);
+    const bound = Math.max(ROUNDING_FACTOR * rounding, TRIAL_BOUND * distance(expected, undefined));
+    const isRight = distance(await runInChunks(contextLength), expected) <= bound;
+    if (!isRight) this.#chunkLimit = SAFE_CHUNK_LENGTH;
   }
 
   async run(rows: readonly RunnerRow[]): Promise<Float32Array> {
@@ -221,14 +238,15 @@ class DeviceSlotsRunner implements SlotModelRunner {
   }
 }
 
-function areClose(actual: Float32Array, expected: Float32Array): boolean {
-  let [largest, difference] = [0, 0];
-  for (let i = 0; i < expected.length; i++) {
-    largest = Math.max(largest, Math.abs(expected[i]!));
-    const distance = Math.abs(actual[i]! - expected[i]!);
-    difference = Number.isNaN(distance) ? Number.POSITIVE_INFINITY : Math.max(difference, distance);
+/** Largest difference from `expected`, or from zero; infinite for what is no number. */
+function distance(actual: Float32Array, expected: Float32Array | undefined): number {
+  let largest = 0;
+  for (let i = 0; i < actual.length; i++) {
+    const difference = Math.abs(actual[i]! - (expected?.[i] ?? 0));
+    // Written so that a difference that is no number counts.
+    if (!(difference <= largest)) largest = Number.isNaN(difference) ? Number.POSITIVE_INFINITY : difference;
   }
-  return difference <= TRIAL_BOUND * largest;
+  return largest;
 }
 
 function disposeCall({ inputs, logits, binding }: PreparedCall): void {
