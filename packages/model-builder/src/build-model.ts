@@ -36,6 +36,7 @@ import { findExpertFacts } from './expert-facts.ts';
 import { type ExportedFiles, findExports } from './exported/find-exports.ts';
 import { hashFolders } from './file-hashes.ts';
 import { fileTypes } from './file-types.ts';
+import { findSkewedMatrices } from './find-skewed-matrices.ts';
 import type { WeightSource } from './hugging-face/checkpoint.ts';
 import type { DecoderConfig } from './hugging-face/decoder-config.ts';
 import { DecoderWeights } from './hugging-face/decoder-weights.ts';
@@ -48,7 +49,6 @@ import { measureWeightError } from './kernels/weight-error.ts';
 import { findLayerCaches } from './layer-caches.ts';
 import { LoraAdapter } from './lora/adapter.ts';
 import { mergeAdapter } from './lora/merged-checkpoint.ts';
-import { findSkewedMatrices } from './weights/find-skewed-matrices.ts';
 import type { WrittenMatrix } from './weights/written-matrix.ts';
 import { writing } from './write-failed.ts';
 

@@ -39,7 +39,11 @@ it.each([
 
 it('leaves a model that none can compute to the builder, which says why', async () => {
   const choice = await settleVariant(await writeFirst('gemma2'), GPU);
-  expect(choice).toEqual({ variant: 'paged', reason: undefined });
+  expect(choice).toEqual({
+    variant: 'paged',
+    reason: undefined,
+    fault: expect.stringMatching(/PagedAttention .*soft cap.*; GroupQueryAttention/),
+  });
 });
 
 it('leaves a folder that cannot be read to the builder', async () => {

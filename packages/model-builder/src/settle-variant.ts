@@ -1,7 +1,7 @@
 // The graph variant of a checkpoint on a device: the first in the device's order whose operators can compute the model.
 
 import type { GraphVariant } from '@ortler/engine/graph-contract';
-import { type VariantFault, variantFault } from './architectures/variant-fault.ts';
+import { variantFault } from './architectures/variant-fault.ts';
 import { readBuildManifest } from './build-manifest.ts';
 import { findCheckpoint } from './checkpoint-source.ts';
 import { ModelBuildError } from './errors.ts';
@@ -12,6 +12,8 @@ export interface VariantChoice {
   readonly variant: GraphVariant;
   /** Why it is not the device's first, for people: begins like "layer 0 has a window". Undefined where it is. */
   readonly reason: string | undefined;
+  /** Why none of the variants can compute the model; the builder refuses it. */
+  readonly fault?: string;
 }
 
 /**
@@ -31,12 +33,13 @@ export async function settleVariant(
       (await findExports(sourceDir, first)) !== undefined;
     if (hasGraph) return { variant: first, reason: undefined };
     const config = forContext(await (await findCheckpoint(sourceDir)).readConfig(), contextLength);
-    let fault: VariantFault | undefined;
+    const faults: string[] = [];
     for (const variant of variants) {
-      const own = variantFault(variant, config);
-      if (own === undefined) return { variant, reason: fault?.message };
-      fault ??= own;
+      const fault = variantFault(variant, config);
+      if (fault === undefined) return { variant, reason: faults[0] };
+      faults.push(fault.message);
     }
+    return { variant: first, reason: undefined, fault: [...new Set(faults)].join('; ') };
   } catch (error) {
     if (!(error instanceof ModelBuildError)) throw error;
   }

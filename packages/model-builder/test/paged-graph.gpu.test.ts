@@ -7,10 +7,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseDecoderConfig, readDecoderConfig } from '../src/architectures/read-decoder-config.ts';
 import { variantFault } from '../src/architectures/variant-fault.ts';
 import { buildModel } from '../src/build-model.ts';
+import { findSkewedMatrices } from '../src/find-skewed-matrices.ts';
 import { Checkpoint } from '../src/hugging-face/checkpoint.ts';
 import { DecoderWeights } from '../src/hugging-face/decoder-weights.ts';
 import { createTinyCheckpoint } from '../src/testing/tiny-model.ts';
-import { findSkewedMatrices } from '../src/weights/find-skewed-matrices.ts';
 import {
   DECODER_GOLDENS,
   differenceFromGolden,

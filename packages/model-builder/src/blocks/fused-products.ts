@@ -3,7 +3,6 @@
 // norm that nothing else reads. A graph without them has one product for several matrices, which is faster elsewhere.
 // Source: ONNX Runtime 1.30, core/optimizer/matmul_nbits_mlp_fusion.cc and matmul_nbits_qkv_fusion.cc
 
-import { layerNorm } from '../architectures/placed-norms.ts';
 import type { DecoderConfig } from '../hugging-face/decoder-config.ts';
 import type { LayerMatrix, LayerNorm } from '../hugging-face/decoder-weights.ts';
 import { type BlockContext, isSymmetric, weightBits } from './block-context.ts';
@@ -39,7 +38,7 @@ function isFused(
     weightBits(precision, matrices) === 4 &&
     isSymmetric(context, matrices) &&
     readsOwnNorm(config) &&
-    layerNorm(weights, layer, place) !== undefined
+    weights.norm(layer, place) !== undefined
   );
 }
 

@@ -61,9 +61,9 @@ async function inspectOpened(
 ): Promise<Inspection> {
   const target = { device: device.device, isOptional: config.device === 'auto' };
   const variants = chooseVariants(target, await probeKernels());
-  const { variant, reason: variantReason } = await settleVariant(opened.path, variants);
+  const { variant, reason: variantReason, fault: noVariant } = await settleVariant(opened.path, variants);
   const described = await describeModel(opened.path, { variant, emptyFiles: opened.emptyFiles });
-  const { fault } = described;
+  const fault = described.fault ?? (noVariant && `the device cannot compute it: ${noVariant}`);
   const model = { ...described, fault: fault === undefined ? undefined : opened.explain(fault) };
   const longest = model.contextLength ?? Number.POSITIVE_INFINITY;
   if (wanted !== undefined && wanted > longest)

@@ -1,9 +1,9 @@
 // Matrices whose blocks are far from symmetric around zero, for which 4-bit codes need zero points.
 
-import type { DecoderConfig } from '../hugging-face/decoder-config.ts';
-import type { DecoderWeights } from '../hugging-face/decoder-weights.ts';
-import { decoderMatrices } from '../kernels/decoder-matrices.ts';
-import { relativeError, sampleBlocks } from './sample-error.ts';
+import type { DecoderConfig } from './hugging-face/decoder-config.ts';
+import type { DecoderWeights } from './hugging-face/decoder-weights.ts';
+import { decoderMatrices } from './kernels/decoder-matrices.ts';
+import { relativeError, sampleBlocks } from './weights/sample-error.ts';
 
 /**
  * How much larger the error may be without zero points. Normally distributed weights lose 8.1 % in symmetric blocks of 32 and 7.7 % with
