@@ -12,8 +12,11 @@ export interface LogprobDifference {
   readonly mean: number;
 }
 
-/** Log probabilities in float16 through some ten layers differ by a few hundredths; a wrong kernel gives whole numbers. */
-const LARGEST_MEAN = 0.05;
+/**
+ * Log probabilities in float16 through some ten layers differ by a few hundredths; with weights in 4 bits by more, as builds for GPUs and CPUs
+ * round them in other ways (ADR 67). A wrong kernel gives whole numbers.
+ */
+const LARGEST_MEAN = 0.3;
 
 /** Throws: when they differ by more than float16 explains. */
 export async function checkDevice(device: Engine, processor: Engine): Promise<LogprobDifference> {

@@ -59,7 +59,7 @@ describe('readManifest', () => {
 
   it.each([
     [{ formatVersion: 1 }, 'formatVersion must be 2; got 1.'],
-    [{ variant: 'rows' }, 'variant must be kernels or slots or paged; got "rows".'],
+    [{ variant: 'rows' }, 'variant must be kernels or slots or paged or device-slots; got "rows".'],
     [{ precision: 'q2' }, 'precision must be f32 or q8 or q4 or file with variant slots; got "q2".'],
     [{ precision: 'f16' }, 'precision must be f32 or q8 or q4 or file with variant slots; got "f16".'],
     [
