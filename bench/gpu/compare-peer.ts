@@ -51,6 +51,6 @@ export function comparePeer(
       const share = bandwidthShare({ streamCount, tokensPerSecond }, facts.weightBytes, bytesPerSecond);
       return { streamCount, tokensPerSecond: rounded(tokensPerSecond), shareOfBandwidth: share };
     }),
-    prefill: { ...prefill, tokensPerSecond: rounded(prefill.tokensPerSecond) },
+    prefill: prefill.map(entry => ({ ...entry, tokensPerSecond: rounded(entry.tokensPerSecond) })),
   };
 }

@@ -7,7 +7,7 @@ import { MANIFEST_FILE } from '@ortler/engine/graph-contract';
 import { buildModel } from '@ortler/model-builder';
 import { createTinyCheckpoint } from '@ortler/model-builder/testing';
 import type { OrtDevice } from '@ortler/onnxruntime';
-import type { GpuShape } from './gpu-shapes.ts';
+import { CONTEXT_LENGTH, type GpuShape } from './gpu-shapes.ts';
 
 export type GpuPrecision = 'f16' | 'q8' | 'q4';
 
@@ -73,7 +73,7 @@ export function startEngine(modelDir: string, device: OrtDevice, maxSequences: n
     link: 'process',
     device,
     maxSequences,
-    contextLength: 2_048,
+    contextLength: CONTEXT_LENGTH,
     prefixCaching: false,
     tuning: { speculativeDecoding: 'off' },
   });

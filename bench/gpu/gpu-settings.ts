@@ -9,13 +9,16 @@ export const GPU_HELP = `Options:
   --device NAME       webgpu or cuda (default webgpu)
   --shapes LIST       of ${GPU_SHAPES.map(({ name }) => name).join(', ')} (default 0.5b,1.5b,8b)
   --precisions LIST   of f16, q8, q4 (default q4,f16)
-  --streams LIST      streams that decode together (default 1,8,32,64)
+  --streams LIST      streams that decode together (default 1,8,64)
   --tokens N          tokens of each stream (default 128)
-  --prefill N         tokens of the prompt that is timed (default 1024)
+  --prefill LIST      tokens of the prompts that are timed (default 512,4096)
   --rounded           let products with weights in 4 and 8 bits round activations to 8 bits
   --peer PYTHON       measure each shape through transformers too, with a Python that has torch and transformers; needs
                       the precision f16, in which log probabilities and first tokens are compared
   --peer-compile      let the peer compile its decode step (torch.compile)
+  --llama-bench FILE  measure each shape in Q4_0 through llama.cpp too: the program llama-bench of a build for CUDA or Vulkan
+  --json              print everything that was measured in place of the table
+  --history           append the table to bench/history/gpu.md
   --folder FOLDER     where models are built and kept; default: a folder that is removed at the end`;
 
 export interface GpuSettings extends GpuVariation {
@@ -24,10 +27,14 @@ export interface GpuSettings extends GpuVariation {
   readonly precisions: readonly GpuPrecision[];
   readonly streams: readonly number[];
   readonly tokenCount: number;
-  readonly prefillCount: number;
+  readonly prefillCounts: readonly number[];
   /** A Python to run transformers with. */
   readonly peer: string | undefined;
   readonly peerCompiles: boolean;
+  /** The program of llama.cpp. */
+  readonly llamaBench: string | undefined;
+  readonly output: 'table' | 'json';
+  readonly writesHistory: boolean;
   readonly folder: string | undefined;
 }
 
@@ -38,12 +45,15 @@ export function readGpuSettings(): GpuSettings | undefined {
       device: { type: 'string', default: 'webgpu' },
       shapes: { type: 'string', default: '0.5b,1.5b,8b' },
       precisions: { type: 'string', default: 'q4,f16' },
-      streams: { type: 'string', default: '1,8,32,64' },
+      streams: { type: 'string', default: '1,8,64' },
       tokens: { type: 'string', default: '128' },
-      prefill: { type: 'string', default: '1024' },
+      prefill: { type: 'string', default: '512,4096' },
       rounded: { type: 'boolean', default: false },
       peer: { type: 'string' },
       'peer-compile': { type: 'boolean', default: false },
+      'llama-bench': { type: 'string' },
+      json: { type: 'boolean', default: false },
+      history: { type: 'boolean', default: false },
       folder: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
@@ -59,10 +69,13 @@ export function readGpuSettings(): GpuSettings | undefined {
     precisions,
     streams: values.streams.split(',').map(text => readCount('streams', text)),
     tokenCount: readCount('tokens', values.tokens),
-    prefillCount: readCount('prefill', values.prefill),
+    prefillCounts: values.prefill.split(',').map(text => readCount('prefill', text)),
     roundsActivations: values.rounded,
     peer: values.peer,
     peerCompiles: values['peer-compile'],
+    llamaBench: values['llama-bench'],
+    output: values.json ? 'json' : 'table',
+    writesHistory: values.history,
     folder: values.folder,
   };
 }

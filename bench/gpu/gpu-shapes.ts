@@ -6,7 +6,8 @@ export interface GpuShape extends ModelShape {
   readonly name: string;
 }
 
-const CONTEXT_LENGTH = 8_192;
+/** Of the models and of the engines that run them. */
+export const CONTEXT_LENGTH = 8_192;
 
 /** A few megabytes, for a processor as well. */
 const TINY: ModelShape = {

@@ -3,7 +3,7 @@
 //
 //     npm run bench -- gpu --help
 
-import { mkdtemp, rm } from 'node:fs/promises';
+import { appendFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chooseDevice, selectBackend } from '@ortler/onnxruntime';
@@ -13,16 +13,22 @@ import { bandwidthShare } from './bandwidth-share.ts';
 import { checkedPrompt } from './check-device.ts';
 import { comparePeer, type PeerReference } from './compare-peer.ts';
 import { measureDeviceBandwidth } from './device-bandwidth.ts';
+import { measureDeviceCompute } from './device-compute.ts';
 import { GPU_HELP, type GpuSettings, readGpuSettings } from './gpu-settings.ts';
 import type { GpuShape } from './gpu-shapes.ts';
+import { runLlamaBench } from './llama-bench-peer.ts';
 import { DECODE_PROMPT_LENGTH } from './measure-device.ts';
 import { type ModelResult, measureModel, PREFILL_ROUNDS } from './measure-model.ts';
+import { type DeviceLimits, type ShapeRows, type SpeedRow, speedTable } from './speed-table.ts';
 import { type PeerReport, runTransformersPeer } from './transformers-peer.ts';
+
+const HISTORY = new URL('../history/gpu.md', import.meta.url);
 
 interface ShapeResult {
   readonly shape: GpuShape;
   readonly models: readonly ModelResult[];
   readonly peer: PeerReport | undefined;
+  readonly llama: SpeedRow | undefined;
 }
 
 async function main(): Promise<void> {
@@ -31,7 +37,7 @@ async function main(): Promise<void> {
     console.log(GPU_HELP);
     return;
   }
-  const { shapes, precisions, peer: python, ...shown } = settings;
+  const { shapes, precisions, peer: python, output, writesHistory, ...shown } = settings;
   const { facts } = await chooseDevice(settings.device);
   const folder = settings.folder ?? (await mkdtemp(join(tmpdir(), 'ortler-bench-gpu-')));
   try {
@@ -40,9 +46,19 @@ async function main(): Promise<void> {
     // Last, in this process: a process that has used a device must not start another use of it beside a model's.
     const { backend } = await selectBackend('native');
     const bytesPerSecond = await measureDeviceBandwidth(backend, settings.device);
-    const report = { bench: 'gpu', ...shown, device: facts, onnxRuntime: backend.version, bytesPerSecond };
+    const operationsPerSecond = await measureDeviceCompute(backend, settings.device);
+    const limits = { bytesPerSecond, operationsPerSecond };
     const shownResults = results.map(result => addLimits(result, bytesPerSecond));
-    console.log(JSON.stringify({ ...report, shapes: shownResults, ...describeMachine() }, null, 2));
+    const machine = describeMachine();
+    const name = `${settings.device}: ${facts?.name ?? 'a device without a name'}`;
+    const text = `${describeLimits(name, backend.version, limits)}\n\n${speedTable(results.map(toRows), limits)}`;
+    if (output === 'table') console.log(text);
+    else {
+      const report = { bench: 'gpu', ...shown, device: facts, onnxRuntime: backend.version, ...limits };
+      console.log(JSON.stringify({ ...report, shapes: shownResults, ...machine }, null, 2));
+    }
+    if (writesHistory)
+      await appendFile(HISTORY, `\n## ${machine.date.slice(0, 10)}, ${machine.commit}\n\n${text}`);
   } finally {
     if (settings.folder === undefined) await rm(folder, { recursive: true, force: true });
   }
@@ -52,20 +68,52 @@ async function measureShape(folder: string, shape: GpuShape, settings: GpuSettin
   const models: ModelResult[] = [];
   for (const precision of settings.precisions)
     models.push(await measureModel(folder, shape, precision, settings));
-  const { peer: python, peerCompiles: compiles, streams, tokenCount, prefillCount } = settings;
-  if (python === undefined) return { shape, models, peer: undefined };
+  const { peer: python, peerCompiles: compiles, llamaBench, streams, tokenCount, prefillCounts } = settings;
+  const sourceDir = join(folder, shape.name);
+  if (llamaBench !== undefined) console.error(`measuring ${shape.name} through llama.cpp ...`);
+  const llama =
+    llamaBench &&
+    (await runLlamaBench({
+      ...{ program: llamaBench, sourceDir, tokenCount, prefillCounts },
+      file: join(folder, `${shape.name}.gguf`),
+    }));
+  if (python === undefined) return { shape, models, peer: undefined, llama: llama || undefined };
   console.error(`measuring ${shape.name} through transformers ...`);
   const peer = await runTransformersPeer(python, {
-    ...{ compiles, streams, tokenCount, prefillCount },
-    folder: join(folder, shape.name),
+    ...{ compiles, streams, tokenCount, prefillCounts },
+    folder: sourceDir,
     promptLength: DECODE_PROMPT_LENGTH,
     rounds: PREFILL_ROUNDS,
     checkedPrompt: checkedPrompt(Number(shape.config.vocab_size)),
   });
-  return { shape, models, peer };
+  return { shape, models, peer, llama: llama || undefined };
 }
 
-function addLimits({ shape, models, peer }: ShapeResult, bytesPerSecond: number): object {
+/** What the shares of the table are of. */
+function describeLimits(name: string, version: string, limits: DeviceLimits): string {
+  const { bytesPerSecond, operationsPerSecond } = limits;
+  const memory = `${(bytesPerSecond / 1e9).toFixed(1)} GB/s of memory`;
+  const products = `${(operationsPerSecond / 1e12).toPrecision(3)} TFLOPS in float16 products`;
+  return `${name}, ONNX Runtime ${version}. Measured limits: ${memory}, ${products}. Tokens per second, with the share of the limit.`;
+}
+
+function toRows({ shape, models, peer, llama }: ShapeResult): ShapeRows {
+  const ours = models.map(model => ({ engine: 'Ortler', ...model }));
+  const theirs = peer && {
+    engine: `${peer.engine}${peer.isCompiled ? ', compiled' : ''}`,
+    precision: 'f16',
+    weightBytes: peer.weightBytes,
+    decode: peer.decode.flatMap(entry => ('error' in entry ? [] : [entry])),
+    prefill: peer.prefill,
+  };
+  return {
+    shape: shape.name,
+    parameterCount: models[0]!.parameterCount,
+    rows: [...ours, theirs, llama].filter(row => row !== undefined),
+  };
+}
+
+function addLimits({ shape, models, peer, llama }: ShapeResult, bytesPerSecond: number): object {
   const reference: PeerReference | undefined = models.find(({ precision }) => precision === 'f16')?.reference;
   return {
     shape: shape.name,
@@ -76,9 +124,10 @@ function addLimits({ shape, models, peer }: ShapeResult, bytesPerSecond: number)
         tokensPerSecond: rounded(entry.tokensPerSecond),
         shareOfBandwidth: bandwidthShare(entry, model.weightBytes, bytesPerSecond),
       })),
-      prefill: { ...model.prefill, tokensPerSecond: rounded(model.prefill.tokensPerSecond) },
+      prefill: model.prefill.map(entry => ({ ...entry, tokensPerSecond: rounded(entry.tokensPerSecond) })),
     })),
     // The settings ask for float16 wherever there is a peer.
+    ...(llama !== undefined && { llama }),
     ...(peer !== undefined && { peer: comparePeer(peer, reference!, bytesPerSecond) }),
   };
 }

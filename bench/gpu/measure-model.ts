@@ -18,7 +18,8 @@ export interface ModelResult {
   readonly checkedShape: string;
   readonly check: LogprobDifference;
   readonly decode: readonly DecodeTimes[];
-  readonly prefill: PrefillTimes;
+  readonly parameterCount: number;
+  readonly prefill: readonly PrefillTimes[];
   /** Our logits, which a peer's are compared with. */
   readonly reference: PeerReference;
 }
@@ -29,7 +30,7 @@ export async function measureModel(
   precision: GpuPrecision,
   settings: GpuSettings,
 ): Promise<ModelResult> {
-  const { device, streams, tokenCount, prefillCount } = settings;
+  const { device, streams, tokenCount, prefillCounts } = settings;
   const { deviceDir, weightBytes } = await buildForDevice(folder, shape, precision, settings);
   const engine = await startEngine(deviceDir, device, Math.max(...streams));
   try {
@@ -40,13 +41,15 @@ export async function measureModel(
     console.error(`measuring ${shape.name} in ${precision} ...`);
     // Shaders are compiled by the first calls of each size.
     await measureDecode(engine, Math.max(...streams), COMPARED_STEPS);
-    await measurePrefill(engine, prefillCount, 1);
+    for (const count of prefillCounts) await measurePrefill(engine, count, 1);
     const decode: DecodeTimes[] = [];
     for (const count of streams) decode.push(await measureDecode(engine, count, tokenCount));
+    const prefill: PrefillTimes[] = [];
+    for (const count of prefillCounts) prefill.push(await measurePrefill(engine, count, PREFILL_ROUNDS));
     return {
-      ...{ precision, weightBytes, check, decode },
+      ...{ precision, weightBytes, check, decode, prefill },
+      parameterCount: engine.info.parameterCount,
       checkedShape: isChecked ? shape.name : 'tiny',
-      prefill: await measurePrefill(engine, prefillCount, PREFILL_ROUNDS),
       reference: await readPeerReference(engine),
     };
   } finally {

@@ -16,7 +16,7 @@ export interface PeerOrder {
   /** Tokens of each stream, and of the prompt before them. */
   readonly tokenCount: number;
   readonly promptLength: number;
-  readonly prefillCount: number;
+  readonly prefillCounts: readonly number[];
   readonly rounds: number;
   /** A prompt whose log probabilities are asked for. */
   readonly checkedPrompt: readonly number[];
@@ -39,7 +39,7 @@ export interface PeerReport {
   /** Of each token of `checkedPrompt` but the first. */
   readonly promptLogprobs: readonly number[];
   readonly decode: readonly PeerDecode[];
-  readonly prefill: { readonly tokenCount: number; readonly tokensPerSecond: number };
+  readonly prefill: readonly { readonly tokenCount: number; readonly tokensPerSecond: number }[];
 }
 
 /** `python` has torch and transformers. Throws: when it ends with a failure; what it says goes to this process's error stream. */

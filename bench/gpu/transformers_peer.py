@@ -138,7 +138,7 @@ def main() -> None:
         "weightBytes": peer.weight_bytes(),
         "promptLogprobs": peer.prompt_logprobs(order["checkedPrompt"]),
         "decode": [measure_streams(peer, streams, order) for streams in order["streams"]],
-        "prefill": peer.prompt_speed(order["prefillCount"], order["rounds"]),
+        "prefill": [peer.prompt_speed(length, order["rounds"]) for length in order["prefillCounts"]],
     }
     json.dump(report, sys.stdout)
 
