@@ -10,6 +10,9 @@ import { yieldToEventLoop } from './yield-to-event-loop.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
+/** A step over so much text takes about a millisecond. */
+const LARGE_BODY_BYTES = 262_144;
+
 /**
  * Throws: `malformed_request` for another content type, `body_too_large` past the limits of size and count. An empty body and bad JSON are
  * `malformed_request` in the `openai` style and listed faults in the `detail` style.
@@ -26,8 +29,13 @@ export async function readJsonBody(
     throw new ApiError('malformed_request', 'The body is empty; it must be a JSON object.');
   }
   try {
+    // Each step of a large body is a turn of its own, so that several such bodies do not add up to one long turn.
+    const isLarge = bytes.length > LARGE_BODY_BYTES;
+    if (isLarge) await yieldToEventLoop();
     const text = utf8.decode(bytes);
+    if (isLarge) await yieldToEventLoop();
     checkBodyCounts(text);
+    if (isLarge) await yieldToEventLoop();
     return await parseInTurns(text);
   } catch (error) {
     if (error instanceof ApiError) throw error;
