@@ -3,7 +3,7 @@
 
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
-import { startPostgresCluster } from './postgres-cluster.ts';
+import { startPostgresCluster } from './postgres-cluster.mjs';
 
 const [program, ...args] = process.argv.slice(2);
 if (program === undefined) throw new Error('Give the command to run.');

@@ -9,7 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { runs } from 'test-runs';
 import { afterEach, expect, it } from 'vitest';
 import { createPostgresDatabase, TEST_POSTGRES_URL } from '../../apps/server/test/databases.ts';
-import { startPostgresCluster } from '../../scripts/ci/postgres-cluster.ts';
+import { startPostgresCluster } from '../../scripts/ci/postgres-cluster.mjs';
 import { makeServerFolder, type RunningServer, startServer } from '../support/server.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 

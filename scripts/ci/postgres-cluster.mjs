@@ -1,35 +1,27 @@
 // A PostgreSQL server of its own, in a temporary folder and on a free port of this machine. Linux with PostgreSQL installed; when
-// this runs as root the server runs as the user `postgres`, because it refuses to run as root. Callers: `with-postgres.mjs`, and
-// tests that restart a server.
+// this runs as root the server runs as the user `postgres`, because it refuses to run as root. Callers: `with-postgres.mjs`, which
+// runs on Node 20, and tests that restart a server. `postgres-cluster.d.mts` has the types.
 
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-
-export interface PostgresCluster {
-  readonly url: string;
-  /** Cuts open sessions, ends the server, and starts it again on its data and port. */
-  restart(): Promise<void>;
-  /** Ends the server and removes its data. */
-  stop(): Promise<void>;
-}
 
 const INSTALLED = '/usr/lib/postgresql';
 const START_TIMEOUT_MS = 60_000;
 const POLL_MS = 100;
 
 /** Throws: when PostgreSQL is not installed, or does not start. */
-export async function startPostgresCluster(): Promise<PostgresCluster> {
+export async function startPostgresCluster() {
   const binaries = findBinaries();
   const owner = process.getuid?.() === 0 ? { uid: idOf('-u'), gid: idOf('-g') } : undefined;
   const folder = mkdtempSync(join(tmpdir(), 'ortler-postgres-'));
   if (owner !== undefined) chownSync(folder, owner.uid, owner.gid);
   const data = join(folder, 'data');
-  const run = (name: string, args: readonly string[]): ChildProcess =>
+  const run = (name, args) =>
     spawn(join(binaries, name), args, { cwd: folder, stdio: ['ignore', 'ignore', 'ignore'], ...owner });
-  let server: ChildProcess | undefined;
+  let server;
   const port = await freePort();
   const start = async () => {
     server = run('postgres', ['-D', data, '-h', '127.0.0.1', '-p', String(port), '-k', folder]);
@@ -37,7 +29,7 @@ export async function startPostgresCluster(): Promise<PostgresCluster> {
   };
   const end = async () => {
     if (server === undefined || server.exitCode !== null) return;
-    const exited = new Promise(resolve => server!.once('exit', resolve));
+    const exited = new Promise(resolve => server.once('exit', resolve));
     // SIGINT asks for a fast stop: open sessions are cut.
     server.kill('SIGINT');
     await exited;
@@ -65,7 +57,7 @@ export async function startPostgresCluster(): Promise<PostgresCluster> {
 }
 
 /** Folder of `initdb` and `postgres`: Debian keeps each major version apart, outside the PATH. */
-function findBinaries(): string {
+function findBinaries() {
   const versions = existsSync(INSTALLED) ? readdirSync(INSTALLED).filter(name => /^\d+$/.test(name)) : [];
   const newest = versions.sort((a, b) => Number(b) - Number(a))[0];
   if (newest === undefined)
@@ -73,11 +65,11 @@ function findBinaries(): string {
   return join(INSTALLED, newest, 'bin');
 }
 
-function idOf(flag: '-u' | '-g'): number {
+function idOf(flag) {
   return Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
 }
 
-function success(child: ChildProcess): Promise<void> {
+function success(child) {
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('exit', code => {
@@ -87,18 +79,18 @@ function success(child: ChildProcess): Promise<void> {
   });
 }
 
-function freePort(): Promise<number> {
+function freePort() {
   return new Promise((resolve, reject) => {
     const probe = createServer().once('error', reject);
     probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as AddressInfo;
+      const { port } = probe.address();
       probe.close(() => resolve(port));
     });
   });
 }
 
 /** The last line of the server's own pid file says when it takes connections. */
-async function untilReady(data: string, server: ChildProcess): Promise<void> {
+async function untilReady(data, server) {
   const deadlineMs = Date.now() + START_TIMEOUT_MS;
   const file = join(data, 'postmaster.pid');
   while (Date.now() < deadlineMs) {
