@@ -7,6 +7,8 @@ import { needsEngine } from './upstream-of.ts';
 
 /** Unit: milliseconds. A loading model is usually there after this. */
 const LOADING_RETRY_MS = 2_000;
+/** Entity, project and name have 200 at most, and there are a prefix and a step. Unit: UTF-16 code units. */
+const LONGEST_TRAINED_ID = 1_000;
 /** A name that no model has may be of any length. */
 const SHOWN_ID_LENGTH = 200;
 
@@ -24,16 +26,25 @@ export async function findModel(
   id: string | null | undefined,
 ): Promise<ServedModel> {
   const wanted = id || services.models.defaultModelId;
-  const model =
-    services.models.find(wanted) ??
-    (await services.checkpointModels.find(wanted, caller)) ??
-    (await findUntrainedModel(services, caller, wanted, openEngine));
+  const model = services.models.find(wanted) ?? (await findTrainedModel(services, caller, wanted));
   if (model !== undefined) return model;
   const known = services.models.list().map(entry => entry.id);
   throw new ApiError(
     'model_not_found',
     `The model ${wanted.slice(0, SHOWN_ID_LENGTH)} does not exist. Known: ${known.join(', ')}.`,
     { param: 'model' },
+  );
+}
+
+async function findTrainedModel(
+  services: ModelServices,
+  caller: Principal,
+  id: string,
+): Promise<ServedModel | undefined> {
+  if (id.length > LONGEST_TRAINED_ID) return undefined;
+  return (
+    (await services.checkpointModels.find(id, caller)) ??
+    (await findUntrainedModel(services, caller, id, openEngine))
   );
 }
 
