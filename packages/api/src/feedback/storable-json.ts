@@ -12,14 +12,21 @@ const MAX_DEPTH = 128;
 const VALUES_PER_PAUSE = 256;
 
 /**
- * The JSON text of a payload; integers of any size are doubles. Yields to the event loop: a payload may have a megabyte.
- * Throws: `invalid_parameter` for a value that cannot be stored and for more than `MAX_PAYLOAD_LENGTH`.
+ * As `toStorableText`. Throws: `invalid_parameter` also for more than `MAX_PAYLOAD_LENGTH`.
  */
 export async function toPayloadDump(payload: Readonly<Record<string, unknown>>): Promise<string> {
-  const hasBigint = await checkStorable(payload, 'payload');
-  const dump = hasBigint ? JSON.stringify(payload, bigintsAsNumbers) : JSON.stringify(payload);
+  const dump = await toStorableText(payload, 'payload');
   if (dump.length > MAX_PAYLOAD_LENGTH) throw refusal('payload', 'Feedback payload too large');
   return dump;
+}
+
+/**
+ * The JSON text of a value; integers of any size are doubles. Yields to the event loop: a value may have megabytes.
+ * Throws: `invalid_parameter` for one that cannot be stored.
+ */
+export async function toStorableText(value: object, place: string): Promise<string> {
+  const hasBigint = await checkStorable(value, place);
+  return hasBigint ? JSON.stringify(value, bigintsAsNumbers) : JSON.stringify(value);
 }
 
 /** Checks all values inside of `root`, in the order of the text, and says whether there is a bigint. Throws: `invalid_parameter`. */

@@ -11,7 +11,7 @@ import {
   annotationSpecResult,
 } from '@ortler/schemas';
 import { rethrow } from '../feedback/check-annotation.ts';
-import { checkText, toStorable } from '../feedback/storable-json.ts';
+import { checkText, toStorableText } from '../feedback/storable-json.ts';
 import type { Services } from '../ports/services.ts';
 import { requireProject } from '../team.ts';
 import { ApiError } from '../trpc/errors.ts';
@@ -33,7 +33,7 @@ export function createFeedbackAnnotationProcedures(services: Services) {
         requireProject(ctx.principal, projectId);
         for (const [place, text] of Object.entries({ project_id: projectId, name })) checkText(text, place);
         checkProject(projectId);
-        const fieldSchema = JSON.stringify(toStorable(field_schema, 'field_schema'));
+        const fieldSchema = await toStorableText(field_schema as object, 'field_schema');
         await schemas.checkSchema(fieldSchema).catch(rethrow);
         const digest = createHash('sha256').update(fieldSchema).digest('hex').slice(0, 32);
         await specs.save({ projectId, name, digest, fieldSchema });
