@@ -99,6 +99,7 @@ it.skipIf(python === undefined)(
       databases: [
         { name: 'sqlite', state: 'ready' },
         { name: 'clickhouse', state: 'ready' },
+        { name: 'usage.db', state: 'ready' },
       ],
     });
   },
