@@ -36,6 +36,13 @@ it('answers with what its stream ends with', async () => {
   expect('response' in last && withoutIds(last.response)).toBe(withoutIds(whole));
 });
 
+it('takes seeds of 64 bits', async () => {
+  const { engine, caller } = open();
+  const seed = -(2n ** 63n);
+  await caller.responses.complete({ input: 'hi', seed });
+  expect(engine.requests[0]).toMatchObject({ sampling: { seed } });
+});
+
 it('hands the engine the chat that the request means', async () => {
   const { engine, caller } = open();
   await caller.responses.complete({

@@ -1,6 +1,7 @@
 // A request of POST /v1/responses -> the chat request that means the same. Both endpoints share everything behind it:
 // checks, template, sampling, constraints.
 
+import { stringifyLosslessJson } from '@ortler/json';
 import {
   type ChatCompletionRequest,
   type ChatCompletionRequestInput,
@@ -53,7 +54,7 @@ export function toChatBody(
     ...request.chat_template_kwargs,
   };
   const shared = SHARED_FIELDS.map(field => [field, request[field]] as const).filter(
-    ([field, value]) => value != null && JSON.stringify(value) !== SILENT_VALUES[field],
+    ([field, value]) => value != null && stringifyLosslessJson(value) !== SILENT_VALUES[field],
   );
   return {
     ...Object.fromEntries(shared),
