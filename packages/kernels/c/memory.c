@@ -14,6 +14,14 @@ void *memset(void *to, int value, size_t bytes) {
   return to;
 }
 
+#if defined(__APPLE__)
+// Takes the place of memset with zeroes there.
+void bzero(void *to, size_t bytes) {
+  uint8_t *a = to;
+  while (bytes--) *a++ = 0;
+}
+#endif
+
 #if defined(_WIN32)
 int _fltused;
 int DllMainCRTStartup(void *library, unsigned reason, void *reserved) {
