@@ -15,8 +15,12 @@ void *memset(void *to, int value, size_t bytes) {
 }
 
 #if defined(__APPLE__)
-// Takes the place of memset with zeroes there.
+// Takes the place of memset with zeroes there, under a name for each processor.
+#if defined(__x86_64__)
+void __bzero(void *to, size_t bytes) {
+#else
 void bzero(void *to, size_t bytes) {
+#endif
   uint8_t *a = to;
   while (bytes--) *a++ = 0;
 }
