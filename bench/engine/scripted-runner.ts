@@ -1,4 +1,4 @@
-// A runner whose model says what it is told: the calls are those of the runner inside, or none, and the logits are
+// A runner with scripted logits: the calls are those of the runner inside, or none, and the logits are
 // bent so that the text of each request comes out. So a constrained answer and a free one are the same tokens.
 
 import type { RunnerFacts, RunnerRow, SlotModelRunner } from '@ortler/engine/testing';
