@@ -21,16 +21,20 @@ const USAGE = `Usage: node scripts/run.mjs <command> [options for the command]
 
   test-models   set up what is missing and download the models of the tests of real text (351 MB)`;
 
-/** Each command gives the arguments of Node, or of pnpm, for what it finally runs, and whether that needs the build, or one from nothing. */
+/**
+ * Each command gives the arguments of Node, or of pnpm, for what it finally runs, and whether that
+ * needs the build, or one from nothing, and only the server's packages.
+ */
 const COMMANDS = {
-  start: { build: true, node: args => ['apps/server/dist/cli.js', 'serve', ...args] },
-  ortler: { build: true, node: args => ['apps/server/dist/cli.js', ...args] },
+  start: { build: true, isServerOnly: true, node: args => ['apps/server/dist/cli.js', 'serve', ...args] },
+  ortler: { build: true, isServerOnly: true, node: args => ['apps/server/dist/cli.js', ...args] },
   test: {
     build: false,
     node: args => ['node_modules/vitest/vitest.mjs', 'run', ...projectsOf(args), ...args],
   },
   dev: {
     build: false,
+    isServerOnly: true,
     node: args => ['--conditions=source', '--watch', 'apps/server/src/cli.ts', 'serve', ...args],
   },
   bench: { build: false, node: args => ['--conditions=source', 'bench/main.ts', ...args] },
@@ -95,7 +99,7 @@ async function main([name, ...args]) {
     return 1;
   }
   const toolchain = await findToolchain();
-  await ensureInstalled(toolchain);
+  await ensureInstalled(toolchain, command);
   if (command.build) await ensureBuilt(toolchain, command);
   if (command.pnpm !== undefined) {
     const pnpm = await toolchain.pnpm();

