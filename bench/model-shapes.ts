@@ -53,6 +53,21 @@ export const MODEL_SHAPES = {
       tie_word_embeddings: true,
     },
   },
+  'qwen2.5-3b': {
+    modelType: 'qwen2',
+    config: {
+      hidden_size: 2_048,
+      intermediate_size: 11_008,
+      num_hidden_layers: 36,
+      num_attention_heads: 16,
+      num_key_value_heads: 2,
+      head_dim: 128,
+      vocab_size: 151_936,
+      rms_norm_eps: 1e-6,
+      rope_theta: 1_000_000,
+      tie_word_embeddings: true,
+    },
+  },
   'llama-3.1-8b': {
     modelType: 'llama',
     config: {

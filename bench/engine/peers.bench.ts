@@ -25,7 +25,7 @@ const HELP = `The peers are not installed with the project: npm install --ignore
 llama.cpp's server is compared when --llama-server gives its path.
 
 Options:
-  --shape NAME          ${SHAPE_NAMES.join(' or ')} (default ${SHAPE_NAMES[0]})
+  --shape NAME          ${SHAPE_NAMES.join(', ')} (default ${SHAPE_NAMES[0]})
   --model FILE          a GGUF file instead of random weights of a shape; npm run test-models downloads one
   --only LIST           contestants beside ortler: ortler-server,node-llama-cpp,transformers.js,llama-server
   --measure TEXT        measurements whose name contains this
@@ -72,7 +72,7 @@ async function main(): Promise<void> {
     return;
   }
   const shape = SHAPE_NAMES.find(name => name === values.shape);
-  if (shape === undefined) throw new Error(`--shape is ${SHAPE_NAMES.join(' or ')}; got "${values.shape}".`);
+  if (shape === undefined) throw new Error(`--shape is one of ${SHAPE_NAMES.join(', ')}; got "${values.shape}".`);
   const file = values.model === undefined ? undefined : resolve(values.model);
   if (file !== undefined && values.bits !== '4')
     throw new Error('--model keeps the bits of the file: leave out --bits.');
@@ -121,16 +121,10 @@ async function main(): Promise<void> {
   console.log(JSON.stringify({ ...facts, results, ...describeMachine() }, null, 2));
 }
 
-/**
- * Bytes of our weights that one pass over the tokens reads. In a shape it is all but the table of embeddings, of which it reads a few
- * rows: the tied output matrix is stored apart from that table, which has a byte for each value and a float32 scale for 64. Of a file
- * it is the file.
- */
+/** Bytes of our weights that one pass over the tokens reads: all of them, for the table of embeddings is the output matrix too. */
 async function bytesOfPass({ model, ownPrecision }: Settings): Promise<number> {
   if (typeof model === 'object') return statSync(model.file).size;
-  const modelDir = await peerModel(model, ownPrecision, 'ortler');
-  const { vocabSize, hiddenSize } = await readManifest(modelDir);
-  return statSync(join(modelDir, 'model.onnx.data')).size - vocabSize * hiddenSize * (1 + 4 / 64);
+  return statSync(join(await peerModel(model, ownPrecision, 'ortler'), 'model.onnx.data')).size;
 }
 
 async function vocabSize({ model, ownPrecision }: Settings): Promise<number> {

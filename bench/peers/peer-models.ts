@@ -15,7 +15,7 @@ const CACHE = resolve(import.meta.dirname, '../../.cache/bench');
 /** Long enough for every work. */
 const CONTEXT_LENGTH = 8_192;
 
-export const SHAPE_NAMES = ['smollm2-135m', 'qwen2.5-0.5b'] as const;
+export const SHAPE_NAMES = ['smollm2-135m', 'qwen2.5-0.5b', 'qwen2.5-3b'] as const;
 export type ShapeName = (typeof SHAPE_NAMES)[number];
 export type PeerPrecision = 'f32' | 'q8' | 'q4' | 'file';
 
@@ -26,12 +26,12 @@ export function vocabSizeOf(shape: ShapeName): number {
   return MODEL_SHAPES[shape].config.vocab_size;
 }
 
-/** Path of the model as the contestant takes it, ours with that cache; makes it where it is missing. */
+/** Path of the model as the contestant takes it, ours with that cache (default: as llama.cpp's); makes it where it is missing. */
 export async function peerModel(
   model: PeerModel,
   precision: PeerPrecision,
   contestant: ContestantName,
-  ownCache: KvType = typeof model === 'object' ? 'float16' : 'float32',
+  ownCache: KvType = precision === 'f32' ? 'float32' : 'float16',
 ): Promise<string> {
   if (typeof model === 'object') {
     if (contestant !== 'ortler' && contestant !== 'ortler-server') return model.file;
