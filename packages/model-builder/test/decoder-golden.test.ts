@@ -11,6 +11,8 @@ import {
   differenceFromGolden,
   type GoldenCase,
   type GoldenPrompt,
+  hasExperts,
+  hasMemory,
   writeGoldenCheckpoint,
 } from './decoder-golden.ts';
 import { PENDING_CASES, PENDING_FAMILIES } from './pending-families.ts';
@@ -20,8 +22,6 @@ import { temporaryFolder } from './temporary-folder.ts';
 const VARIANTS = ['kernels', 'slots'] as const;
 /** Unit: tokens. The longest prompt with its continuation has 348. */
 const CAPACITY = 384;
-
-const MEMORY_FAMILIES = ['lfm2', 'qwen3_5', 'qwen3_5_text'];
 
 const folder = temporaryFolder();
 
@@ -84,7 +84,7 @@ describe.each(DECODER_GOLDENS)('$family', ({ family, provenance, cases, logitStr
       return;
     }
 
-    const needsKernels = 'num_experts_per_tok' in golden.config || MEMORY_FAMILIES.includes(family);
+    const needsKernels = hasExperts(golden) || hasMemory(golden);
     it.runIf(needsKernels)('is refused with operators of ONNX Runtime alone', async () => {
       const { code, message } = await refusal(source, output('refused'), 'slots');
       expect(code).toBe('unsupported');

@@ -61,6 +61,22 @@ export async function writeGoldenCheckpoint(folder: string, golden: GoldenCase):
   return tensors;
 }
 
+/** Of the text part. */
+function textConfig({ config }: GoldenCase): GoldenCase['config'] {
+  return (config.text_config as GoldenCase['config'] | undefined) ?? config;
+}
+
+/** Whether layers have mixtures of experts. */
+export function hasExperts(golden: GoldenCase): boolean {
+  return 'num_experts_per_tok' in textConfig(golden);
+}
+
+/** Whether layers have a memory in place of attention. */
+export function hasMemory(golden: GoldenCase): boolean {
+  const config = textConfig(golden);
+  return 'conv_L_cache' in config || 'linear_conv_kernel_dim' in config;
+}
+
 /** Largest difference of computed logits, one row per token of the prompt, from those of transformers. */
 export function differenceFromGolden(
   rows: readonly ArrayLike<number>[],

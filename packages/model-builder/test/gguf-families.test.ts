@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { GgufModel, type GgufValue } from '@ortler/gguf';
 import { describe, expect, it } from 'vitest';
 import { buildModel } from '../src/build-model.ts';
-import { DECODER_GOLDENS, differenceFromGolden } from './decoder-golden.ts';
+import { DECODER_GOLDENS, differenceFromGolden, hasExperts } from './decoder-golden.ts';
 import { type GgufPlan, writeFamilyGguf } from './family-gguf.ts';
 import { SlotsSession } from './slots-session.ts';
 import { temporaryFolder } from './temporary-folder.ts';
@@ -369,7 +369,7 @@ describe.each(Object.entries(PLANS))('%s', (family, plans) => {
     const sourceDir = await writeFamilyGguf(place, golden, plan);
     const outputDir = join(place, 'built');
     // Mixtures of experts are for the kernels only.
-    const variant = 'num_experts_per_tok' in golden.config ? 'kernels' : 'slots';
+    const variant = hasExperts(golden) ? 'kernels' : 'slots';
     const { modelType, longRope } = await buildModel({ sourceDir, outputDir, precision: 'f32', variant });
     expect(modelType).toBe(plan.architecture === 'llama' && variant === 'slots' ? 'llama' : family);
     for (const prompt of golden.prompts) {

@@ -39,6 +39,7 @@ export type DecoderFeatures = Partial<
     | 'mlpBias'
     | 'hasSinks'
     | 'experts'
+    | 'predictionLayerCount'
     | 'isParallel'
     | 'isGated'
     | 'embeddingScale'

@@ -24,6 +24,14 @@ const EXPERTS: ExpertModules = {
   shared: undefined,
 };
 
+const SHARED = {
+  gate: '',
+  up: '',
+  gateUp: 'shared_mlp.input_linear',
+  down: 'shared_mlp.output_linear',
+  weight: undefined,
+} as const;
+
 export const graniteMoe: Architecture = {
   modelType: 'granitemoe',
   names: 'Granite 3 MoE (1B-A400M, 3B-A800M)',
@@ -32,6 +40,22 @@ export const graniteMoe: Architecture = {
     experts: readExperts(keys, reader, { countKey: 'num_local_experts', modules: EXPERTS }),
     ...factors(keys),
   }),
+};
+
+export const graniteMoeShared: Architecture = {
+  modelType: 'granitemoeshared',
+  names: 'Granite 3 MoE with an expert that all tokens share (7B-A1B)',
+  defaults: graniteMoe.defaults!,
+  read(keys, reader) {
+    const sharedSize = keys.shared_intermediate_size ?? 0;
+    const modules = sharedSize === 0 ? EXPERTS : { ...EXPERTS, shared: SHARED };
+    return {
+      experts: readExperts(keys, reader, { countKey: 'num_local_experts', modules }),
+      ropes: [reader.rope()],
+      layer: () => ({ rope: 0, window: undefined, intermediateSize: sharedSize }),
+      ...factors(keys),
+    };
+  },
 };
 
 function factors(keys: ConfigKeys): DecoderFeatures {

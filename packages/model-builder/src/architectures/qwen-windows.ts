@@ -6,11 +6,14 @@ import { slidingLayers, windowLength } from './layer-windows.ts';
 
 export const QWEN_WINDOW_DEFAULTS = { sliding_window: 4096, max_window_layers: 28 } as const;
 
-/** Throws: `config_invalid`, `unsupported`. */
-export function qwenLayers(keys: ConfigKeys, reader: ConfigReader): LayerPlan {
+/** `pattern`: which layers have a window, where they have one. Throws: `config_invalid`, `unsupported`. */
+export function qwenLayers(
+  keys: ConfigKeys,
+  reader: ConfigReader,
+  pattern = (layer: number) => layer >= (keys.max_window_layers ?? 0),
+): LayerPlan {
   const isOn = keys.use_sliding_window === true && keys.sliding_window !== null;
-  const firstWindowed = isOn ? (keys.max_window_layers ?? 0) : Number.POSITIVE_INFINITY;
-  const isSliding = slidingLayers(keys, reader, layer => layer >= firstWindowed);
+  const isSliding = slidingLayers(keys, reader, layer => isOn && pattern(layer));
   if (!isOn && keys.layer_types?.includes('sliding_attention'))
     reader.refuse('layer_types', 'holds "sliding_attention", but use_sliding_window is off');
   const window = isOn ? windowLength(keys, reader) : undefined;

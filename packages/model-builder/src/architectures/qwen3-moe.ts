@@ -3,7 +3,7 @@
 
 import type { Architecture } from './architecture.ts';
 import { uniformLayers } from './layer-windows.ts';
-import { readExperts } from './read-experts.ts';
+import { qwenExpertLayers, readExperts } from './read-experts.ts';
 
 export const qwen3Moe: Architecture = {
   modelType: 'qwen3_moe',
@@ -20,10 +20,7 @@ export const qwen3Moe: Architecture = {
     // A window is in all layers or in none.
     const windowed = keys.use_sliding_window === true ? keys : { ...keys, sliding_window: null };
     const plan = uniformLayers(windowed, reader);
-    const step = keys.decoder_sparse_step ?? 1;
-    if (step === 0) reader.refuse('decoder_sparse_step', 'must be above 0');
-    const hasExperts = (index: number) =>
-      (index + 1) % step === 0 && !(keys.mlp_only_layers ?? []).includes(index);
+    const hasExperts = qwenExpertLayers(keys, reader);
     return {
       qkvBias: keys.attention_bias ?? false,
       attentionOutputBias: keys.attention_bias ?? false,

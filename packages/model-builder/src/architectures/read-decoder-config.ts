@@ -71,6 +71,7 @@ function parseTextConfig(path: string, json: unknown, prefix = ''): DecoderConfi
     hiddenSize: keys.hidden_size,
     intermediateSize: keys.intermediate_size,
     layerCount: keys.num_hidden_layers,
+    predictionLayerCount: 0,
     headCount,
     kvHeadCount,
     headSize,

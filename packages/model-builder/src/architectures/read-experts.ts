@@ -9,7 +9,7 @@ const MOST_EXPERTS = 1024;
 const MOST_CHOSEN = 64;
 
 /** Where config.json has the number of experts; some families have either name. */
-export type CountKey = 'num_experts' | 'num_local_experts';
+export type CountKey = 'num_experts' | 'num_local_experts' | 'n_routed_experts';
 
 /** Scores by softmax, and no more than that. Throws: `config_invalid`, `unsupported`. */
 export function readExperts(
@@ -18,7 +18,7 @@ export function readExperts(
   features: Partial<ExpertsConfig> & { readonly countKey: CountKey },
 ): ExpertsConfig {
   const { countKey, ...rest } = features;
-  const other = countKey === 'num_experts' ? 'num_local_experts' : 'num_experts';
+  const other = countKey === 'num_local_experts' ? 'num_experts' : 'num_local_experts';
   const count = keys[countKey] ?? keys[other] ?? reader.invalid(countKey, 'is missing');
   const chosen = keys.num_experts_per_tok ?? reader.invalid('num_experts_per_tok', 'is missing');
   if (count > MOST_EXPERTS) reader.refuse(countKey, `is ${count}; allowed are at most ${MOST_EXPERTS}`);
@@ -38,4 +38,11 @@ export function readExperts(
     modules: QWEN_EXPERTS,
     ...rest,
   };
+}
+
+/** Which layers of Qwen have experts. Throws: `unsupported`. */
+export function qwenExpertLayers(keys: ConfigKeys, reader: ConfigReader): (layer: number) => boolean {
+  const step = keys.decoder_sparse_step ?? 1;
+  if (step === 0) reader.refuse('decoder_sparse_step', 'must be above 0');
+  return layer => (layer + 1) % step === 0 && !(keys.mlp_only_layers ?? []).includes(layer);
 }

@@ -8,10 +8,11 @@ import { exaone4 } from './exaone4.ts';
 import { gemma, gemma2, gemma3 } from './gemma.ts';
 import { gemma4 } from './gemma4.ts';
 import { glm4 } from './glm4.ts';
+import { glm4Moe } from './glm4-moe.ts';
 import { gptOss } from './gpt-oss.ts';
-import { granite, graniteMoe } from './granite.ts';
+import { granite, graniteMoe, graniteMoeShared } from './granite.ts';
 import { hunyuan } from './hunyuan.ts';
-import { lfm2 } from './lfm2.ts';
+import { lfm2, lfm2Moe } from './lfm2.ts';
 import { llama } from './llama.ts';
 import { ministral3, mistral } from './mistral.ts';
 import { mixtral } from './mixtral.ts';
@@ -20,8 +21,9 @@ import { olmo2, olmo3 } from './olmo.ts';
 import { olmoe } from './olmoe.ts';
 import { phi3 } from './phi3.ts';
 import { qwen2 } from './qwen2.ts';
+import { qwen2Moe } from './qwen2-moe.ts';
 import { qwen3 } from './qwen3.ts';
-import { qwen3_5 } from './qwen3-5.ts';
+import { qwen3_5, qwen3_5Moe } from './qwen3-5.ts';
 import { qwen3Moe } from './qwen3-moe.ts';
 import { seedOss } from './seed-oss.ts';
 import { smollm3 } from './smollm3.ts';
@@ -38,11 +40,14 @@ export const ARCHITECTURES: ReadonlyMap<string, Architecture> = new Map(
     gemma3,
     gemma4,
     glm4,
+    glm4Moe,
     gptOss,
     granite,
     graniteMoe,
+    graniteMoeShared,
     hunyuan,
     lfm2,
+    lfm2Moe,
     llama,
     ministral3,
     mistral,
@@ -53,9 +58,11 @@ export const ARCHITECTURES: ReadonlyMap<string, Architecture> = new Map(
     olmoe,
     phi3,
     qwen2,
+    qwen2Moe,
     qwen3,
     qwen3Moe,
     qwen3_5,
+    qwen3_5Moe,
     seedOss,
     smollm3,
     starcoder2,

@@ -20,6 +20,7 @@ export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map(
       names: 'Mistral Small 3.1 and 3.2, Ministral 3 (text; images are refused)',
     },
     qwen3_5: { textType: 'qwen3_5_text', names: 'Qwen 3.5 and 3.6, dense (text; images are refused)' },
+    qwen3_5_moe: { textType: 'qwen3_5_moe_text', names: 'Qwen 3.5 and 3.6, MoE (text; images are refused)' },
   }),
 );
 

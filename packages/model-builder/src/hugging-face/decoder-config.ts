@@ -10,6 +10,8 @@ export interface DecoderConfig {
   readonly hiddenSize: number;
   readonly intermediateSize: number;
   readonly layerCount: number;
+  /** Layers of the checkpoint behind these, which predict further tokens and are left out. */
+  readonly predictionLayerCount: number;
   readonly headCount: number;
   readonly kvHeadCount: number;
   readonly headSize: number;

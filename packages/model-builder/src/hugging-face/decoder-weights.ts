@@ -3,7 +3,13 @@
 import { assertInvariant } from '../errors.ts';
 import type { WeightSource } from './checkpoint.ts';
 import type { CheckpointTensor } from './checkpoint-tensor.ts';
-import { convolvedSize, type DecoderConfig, type LayerMemory, mixedSize } from './decoder-config.ts';
+import {
+  convolvedSize,
+  type DecoderConfig,
+  type LayerMemory,
+  type ModuleNames,
+  mixedSize,
+} from './decoder-config.ts';
 import { LayerExperts } from './layer-experts.ts';
 import { withOffset } from './norm-weight.ts';
 import { RecentMatrices } from './recent-matrices.ts';
@@ -201,6 +207,9 @@ export class DecoderWeights {
   checkAllUsed(): void {
     const isOther = (name: string) =>
       this.#config.isTextPart && this.#prefix !== '' && !name.startsWith(this.#prefix);
+    const { layerCount, predictionLayerCount } = this.#config;
+    const behind = Array.from({ length: predictionLayerCount }, (_, i) => `${this.#layer(layerCount + i)}.`);
+    const isPrediction = (name: string) => behind.some(layer => name.startsWith(layer));
     // A stored copy of a tied head, which `checkTiedHead` compares, old rotary tables and layers that predict further tokens, which
     // transformers ignores.
     this.source.checkAllUsed(
@@ -208,6 +217,7 @@ export class DecoderWeights {
         name === this.headName ||
         name.endsWith('.rotary_emb.inv_freq') ||
         name.startsWith('mtp.') ||
+        isPrediction(name) ||
         isOther(name),
     );
   }
@@ -239,11 +249,15 @@ export class DecoderWeights {
 
   /** In a layer with experts the MLP is the one that all tokens share. */
   #module(layer: number, role: LayerMatrix): string {
-    const { modules, layers, experts } = this.#config;
+    const { modules } = this.#config;
     if (isMemoryMatrix(role)) return modules.memory[MEMORY_MODULES[role]];
-    const isMlp = role === 'gate' || role === 'up' || role === 'down';
+    return role === 'gate' || role === 'up' || role === 'down' ? this.#mlp(layer)[role] : modules[role];
+  }
+
+  #mlp(layer: number): Pick<ModuleNames, 'gate' | 'up' | 'gateUp' | 'down'> {
+    const { modules, layers, experts } = this.#config;
     const shared = layers[layer]!.hasExperts ? experts!.modules.shared : undefined;
-    return isMlp && shared !== undefined ? shared[role] : modules[role];
+    return shared ?? modules;
   }
 
   /** Where the rows of a matrix are in a matrix of several; undefined where it is stored alone. */
@@ -255,9 +269,10 @@ export class DecoderWeights {
     const { kvHeadCount, headSize, intermediateSize } = this.#config.layers[layer]!;
     const [queries, keys] = [headCount * headSize, kvHeadCount * headSize];
     if (role === 'gate' || role === 'up') {
-      if (modules.gateUp === undefined) return undefined;
+      const { gateUp } = this.#mlp(layer);
+      if (gateUp === undefined) return undefined;
       return {
-        module: modules.gateUp,
+        module: gateUp,
         firstRow: role === 'gate' ? 0 : intermediateSize,
         rowCount: 2 * intermediateSize,
       };

@@ -39,6 +39,8 @@ export interface SingleExperts {
   readonly gate: string;
   readonly up: string;
   readonly down: string;
+  /** The tensors that some checkpoints of the family have in their place. */
+  readonly joined?: JoinedExperts;
 }
 
 /** A module for each matrix, of all experts. Shape: `[experts, outputs, inputs]`. */
@@ -62,6 +64,8 @@ export interface JoinedExperts {
 export interface SharedExpert {
   readonly gate: string;
   readonly up: string;
+  /** As `ModuleNames.gateUp`. */
+  readonly gateUp: string | undefined;
   readonly down: string;
   /** Module of one output, whose sigmoid is the expert's weight; undefined for a weight of one. */
   readonly weight: string | undefined;
@@ -75,6 +79,17 @@ export const QWEN_EXPERTS: ExpertModules = {
     gate: 'mlp.experts.*.gate_proj',
     up: 'mlp.experts.*.up_proj',
     down: 'mlp.experts.*.down_proj',
+    joined: { layout: 'rows', gateUp: 'mlp.experts.gate_up_proj', down: 'mlp.experts.down_proj' },
   },
   shared: undefined,
 };
+
+/** An expert that all tokens share, as a module of the MLP. */
+export function sharedModules(module: string, weight: string | undefined): SharedExpert {
+  const [gate, up, down] = ['gate', 'up', 'down'].map(part => `${module}.${part}_proj`) as [
+    string,
+    string,
+    string,
+  ];
+  return { gate, up, gateUp: undefined, down, weight };
+}

@@ -78,7 +78,7 @@ export class LayerExperts {
   #matrix(expert: number, role: ExpertMatrix): CheckpointTensor {
     const { modules, count } = this.#config;
     const { outputs, inputs } = this.#size(role);
-    const stack = stackOf(modules.matrices, role, outputs);
+    const stack = stackOf(this.#stored(modules.matrices), role, outputs);
     if (stack.layout === 'single')
       return this.#tensor(`${numbered(stack.module, expert)}.weight`, [outputs, inputs]);
     if (stack.layout === 'rows') {
@@ -109,6 +109,11 @@ export class LayerExperts {
     }
     const all = flatRows(this.#tensor(`${stack.name}_bias`, [count, stack.outputs]), 1);
     return everyRow(all, { first: expert * stack.outputs + stack.first, step: stack.step, count: outputs });
+  }
+
+  #stored(matrices: ExpertModules['matrices']): ExpertModules['matrices'] {
+    const joined = matrices.layout === 'single' ? matrices.joined : undefined;
+    return joined !== undefined && this.#source.has(`${this.#layer}.${joined.gateUp}`) ? joined : matrices;
   }
 
   #size(role: ExpertMatrix): { readonly outputs: number; readonly inputs: number } {

@@ -536,6 +536,50 @@ GRANITEMOE_CASES = cases_of(
     case("no multipliers, biases", embedding_multiplier=1.0, residual_multiplier=1.0, logits_scaling=1.0, attention_bias=True),
 )
 
+GRANITEMOESHARED_CASES = cases_of(
+    {**GRANITEMOE, "model_type": "granitemoeshared"},
+    case("an expert that all tokens share", shared_intermediate_size=48, prompts=[1, 40, 150]),
+    case("no shared expert, no multipliers, biases",
+        embedding_multiplier=1.0, residual_multiplier=1.0, logits_scaling=1.0, attention_bias=True),
+)
+
+QWEN2_MOE = {
+    "model_type": "qwen2_moe",
+    **LLAMA,
+    "moe_intermediate_size": 40,
+    "shared_expert_intermediate_size": 80,
+    "num_experts": 12,
+    "num_experts_per_tok": 3,
+    "rms_norm_eps": 1e-6,
+}
+QWEN2_MOE_CASES = cases_of(
+    QWEN2_MOE,
+    case("scores of all experts, a shared expert", prompts=[1, 40, 170]),
+    case("scores of the chosen experts, single ordinary layers", norm_topk_prob=True, mlp_only_layers=[2], decoder_sparse_step=2),
+    case("no biases, windows in every second layer, tied",
+        qkv_bias=False, use_sliding_window=True, sliding_window=WINDOW, max_window_layers=3, tie_word_embeddings=True),
+)
+
+GLM4_MOE = {
+    "model_type": "glm4_moe",
+    **LLAMA,
+    "head_dim": 32,
+    "moe_intermediate_size": 40,
+    "n_routed_experts": 12,
+    "n_shared_experts": 1,
+    "num_experts_per_tok": 3,
+    "first_k_dense_replace": 1,
+    "routed_scaling_factor": 1.5,
+    "partial_rotary_factor": 0.5,
+    "attention_bias": True,
+}
+GLM4_MOE_CASES = cases_of(
+    GLM4_MOE,
+    case("sigmoids with a bias, an ordinary first layer", prompts=[1, 40, 170]),
+    case("norms of heads, two shared experts, no biases", use_qk_norm=True, n_shared_experts=2, attention_bias=False, first_k_dense_replace=0),
+    case("scores as they are, tied", norm_topk_prob=False, tie_word_embeddings=True, routed_scaling_factor=1.0),
+)
+
 LFM2 = {
     "model_type": "lfm2",
     **without(LLAMA, "rms_norm_eps", "hidden_act", "rope_theta"),
@@ -552,6 +596,22 @@ LFM2_CASES = cases_of(
     case("separate head, biases of convolutions, kernel of 4", conv_bias=True, conv_L_cache=4),
     case("adjusted intermediate size", block_auto_adjust_ff_dim=True, block_multiple_of=32, block_ffn_dim_multiplier=1.3),
     case("attention last, layers by their index", layer_types=None, full_attn_idxs=[1, 3]),
+)
+
+LFM2_MOE = {
+    **LFM2,
+    "model_type": "lfm2_moe",
+    "moe_intermediate_size": 40,
+    "num_dense_layers": 1,
+    "num_experts": 12,
+    "num_experts_per_tok": 3,
+}
+del LFM2_MOE["block_auto_adjust_ff_dim"]
+LFM2_MOE_CASES = cases_of(
+    LFM2_MOE,
+    case("sigmoids with a bias, tied", tie_word_embeddings=True, prompts=[1, 300, 40]),
+    case("no bias, scores as they are, factor, separate head", use_expert_bias=False, norm_topk_prob=False, routed_scaling_factor=1.5, conv_bias=True),
+    case("experts in all layers, attention first", num_dense_layers=0, layer_types=["full_attention", "conv", "full_attention", "conv"]),
 )
 
 QWEN3_5_TEXT = {
@@ -593,6 +653,24 @@ QWEN3_5 = {
     "tie_word_embeddings": False,
 }
 QWEN3_5_CASES = [case("text part of a wrapper", **QWEN3_5)]
+
+QWEN3_5_MOE_TEXT = {
+    **without(QWEN3_5_TEXT, "intermediate_size"),
+    "model_type": "qwen3_5_moe_text",
+    "moe_intermediate_size": 40,
+    "shared_expert_intermediate_size": 48,
+    "num_experts": 12,
+    "num_experts_per_tok": 3,
+}
+QWEN3_5_MOE_TEXT_CASES = cases_of(
+    QWEN3_5_MOE_TEXT,
+    case("separate head", prompts=[1, 300, 40]),
+    case("attention in every second layer, biases, heads of different sizes",
+        full_attention_interval=2, attention_bias=True, linear_key_head_dim=16, linear_value_head_dim=48),
+)
+QWEN3_5_MOE_CASES = [
+    case("text part of a wrapper", **{**QWEN3_5, "model_type": "qwen3_5_moe", "text_config": QWEN3_5_MOE_TEXT}),
+]
 
 GPT_OSS_YARN = {"rope_type": "yarn", "factor": 32.0, "beta_fast": 32.0, "beta_slow": 1.0, "truncate": False, "original_max_position_embeddings": 16}
 GPT_OSS = {
@@ -651,4 +729,10 @@ FAMILIES = {
     "qwen3_5": QWEN3_5_CASES,
     "qwen3_5_text": QWEN3_5_TEXT_CASES,
     "gpt_oss": GPT_OSS_CASES,
+    "qwen3_5_moe": QWEN3_5_MOE_CASES,
+    "qwen3_5_moe_text": QWEN3_5_MOE_TEXT_CASES,
+    "lfm2_moe": LFM2_MOE_CASES,
+    "granitemoeshared": GRANITEMOESHARED_CASES,
+    "qwen2_moe": QWEN2_MOE_CASES,
+    "glm4_moe": GLM4_MOE_CASES,
 }

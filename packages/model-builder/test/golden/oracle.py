@@ -11,7 +11,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForImageText
 
 from seeded import seeded_tensor
 
-VISION_WRAPPERS = {"mistral3", "gemma3", "gemma4", "qwen3_5"}
+VISION_WRAPPERS = {"mistral3", "gemma3", "gemma4", "qwen3_5", "qwen3_5_moe"}
 NORMS_AFTER_BLOCKS = {"olmo2", "olmo3", "exaone4"}
 
 

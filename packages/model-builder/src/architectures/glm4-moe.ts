@@ -1,0 +1,53 @@
+// GLM 4.5 to 4.7: experts chosen by sigmoids with a bias, and one that all tokens share, behind ordinary first layers; a rotation of
+// half of each head. Layers that predict further tokens are left out.
+// Source: transformers, models/glm4_moe/modeling_glm4_moe.py and configuration_glm4_moe.py
+
+import { QWEN_EXPERTS, sharedModules } from '../hugging-face/experts-config.ts';
+import type { Architecture } from './architecture.ts';
+import { readExperts } from './read-experts.ts';
+
+export const glm4Moe: Architecture = {
+  modelType: 'glm4_moe',
+  names: 'GLM-4.5, 4.6 and 4.7, Air',
+  defaults: {
+    num_key_value_heads: 8,
+    n_routed_experts: 128,
+    n_shared_experts: 1,
+    num_experts_per_tok: 8,
+    moe_intermediate_size: 1408,
+    first_k_dense_replace: 1,
+    rms_norm_eps: 1e-5,
+  },
+  read(keys, reader) {
+    const groups = keys.n_group ?? 1;
+    if (groups !== 1)
+      reader.refuse('n_group', `is ${groups}; allowed is 1: experts are not chosen by groups`);
+    const hasExperts = (layer: number) => layer >= keys.first_k_dense_replace!;
+    const sharedSize = keys.moe_intermediate_size! * keys.n_shared_experts!;
+    return {
+      qkvBias: keys.attention_bias ?? false,
+      queryKeyNorm: keys.use_qk_norm ? 'head' : 'none',
+      predictionLayerCount: keys.num_nextn_predict_layers ?? keys.num_mtp_layers ?? 1,
+      experts: readExperts(keys, reader, {
+        countKey: 'n_routed_experts',
+        intermediateSize: keys.moe_intermediate_size!,
+        scoring: 'sigmoid',
+        isNormalised: keys.norm_topk_prob ?? true,
+        scale: keys.routed_scaling_factor ?? 1,
+        modules: {
+          ...QWEN_EXPERTS,
+          selectionBias: 'mlp.gate.e_score_correction_bias',
+          shared: sharedModules('mlp.shared_experts', undefined),
+        },
+      }),
+      ropes: [reader.rope({ defaultPartialFactor: 0.5 })],
+      layer: index => ({
+        rope: 0,
+        window: undefined,
+        ...(hasExperts(index)
+          ? { intermediateSize: sharedSize }
+          : { hasExperts: false, intermediateSize: keys.intermediate_size }),
+      }),
+    };
+  },
+};
