@@ -13,11 +13,8 @@ import { createAgent, tool as langchainTool } from 'langchain';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import {
-  AGENT_MODEL,
-  type ScriptedAgentServer,
-  startScriptedAgentServer,
-} from '../support/scripted-agent-server.ts';
+import { AGENT_MODEL, startScriptedAgentServer } from '../support/scripted-agent-server.ts';
+import type { ScriptedServer } from '../support/scripted-server.ts';
 import { REPOSITORY } from '../support/server.ts';
 
 const QUESTION = 'How is the weather in Rome?';
@@ -25,7 +22,7 @@ const ANSWER = 'It is sunny in Rome.';
 const DESCRIPTION = 'The weather of a city.';
 const parameters = z.object({ city: z.string() });
 
-let server: ScriptedAgentServer;
+let server: ScriptedServer;
 /** Cities that the tool was asked for. */
 let asked: string[] = [];
 const getWeather = async ({ city }: { readonly city: string }) => {

@@ -2,11 +2,8 @@
 // refused before the first byte.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  AGENT_MODEL,
-  type ScriptedAgentServer,
-  startScriptedAgentServer,
-} from '../support/scripted-agent-server.ts';
+import { AGENT_MODEL, startScriptedAgentServer } from '../support/scripted-agent-server.ts';
+import type { ScriptedServer } from '../support/scripted-server.ts';
 
 const parameters = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
 const TOOLS = [{ type: 'function', function: { name: 'get_weather', parameters } }];
@@ -23,7 +20,7 @@ const RESULT = [
   { role: 'tool', tool_call_id: 'call_1', content: 'sunny' },
 ];
 
-let server: ScriptedAgentServer;
+let server: ScriptedServer;
 beforeAll(async () => {
   server = await startScriptedAgentServer();
 });

@@ -37,7 +37,7 @@ export { NEUTRAL_SAMPLING } from '../request/sampling-params.ts';
 export type { TokenLogprobs } from '../request/token-logprobs.ts';
 export { type LoadedVocabulary, loadVocabulary } from './load-vocabulary.ts';
 export { ScriptedBlockModel, type ScriptedBlockModelOptions } from './scripted-block-model.ts';
-export { loadScriptedCore, SCRIPTED_CORE_OPTIONS } from './scripted-core.ts';
+export { loadScriptedCore, SCRIPTED_CORE_OPTIONS, type ScriptedCoreSettings } from './scripted-core.ts';
 export { SCRIPTED_MANIFEST } from './scripted-manifest.ts';
 export {
   hashTokens,

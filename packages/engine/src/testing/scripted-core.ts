@@ -23,6 +23,8 @@ export const MISSING_MODEL_DIR = 'missing-model';
 
 export interface ScriptedCoreSettings {
   readonly vocabSize?: number;
+  /** The token that the model prefers after these. Default: `echoToken`. */
+  readonly nextToken?: (history: readonly number[]) => number;
   /** Unit: milliseconds for each step. */
   readonly delayMs?: number;
   /** 0 draws from the whole vocabulary instead of following the script. */
@@ -50,7 +52,7 @@ export function loadScriptedCore(settings: ScriptedCoreSettings = {}) {
       vocabSize: settings.vocabSize ?? 64,
       contextLength,
       slotCount: maxSequences + cacheSlots,
-      nextToken: echoToken,
+      nextToken: settings.nextToken ?? echoToken,
       ...(settings.peak === undefined ? {} : { peak: settings.peak }),
       ...(settings.delayMs === undefined ? {} : { delayMs: settings.delayMs }),
     });

@@ -129,6 +129,8 @@ interface TemplateTaste {
   readonly takesText: boolean;
   /** Many templates do not know the newer name of the system role. */
   readonly knowsDevelopers: boolean;
+  /** The template of gpt-oss reads reasoning as `message.thinking`. */
+  readonly readsThinking: boolean;
 }
 
 const WALKS_PARTS = /\{%[-+]?\s*for\s+\w+\s+in\s+(?:\w+\.content|\w+\[['"]content['"]\])/;
@@ -140,12 +142,13 @@ function tasteOf(source: string): TemplateTaste {
     walksParts: WALKS_PARTS.test(source),
     takesText: TAKES_TEXT.test(source),
     knowsDevelopers: source.includes('developer'),
+    readsThinking: /\bmessage(?:\.thinking\b|\[['"]thinking['"]\])/.test(source),
   };
 }
 
 function toTemplateMessage(
   message: ChatMessage,
-  { walksParts, takesText, knowsDevelopers }: TemplateTaste,
+  { walksParts, takesText, knowsDevelopers, readsThinking }: TemplateTaste,
 ): Readonly<Record<string, unknown>> {
   const { content, role, reasoning_content: reasoning } = message;
   const wantsParts = walksParts && role !== 'tool';
@@ -158,5 +161,15 @@ function toTemplateMessage(
     content: shown,
     // Templates read the reasoning under either name.
     ...(reasoning === undefined ? {} : { reasoning }),
+    ...(readsThinking && reasoning !== undefined ? thinkingOf(message, reasoning, shown) : {}),
   };
+}
+
+/**
+ * The template writes the content of a message with calls as reasoning, and refuses it beside reasoning of its own: there
+ * both are the reasoning.
+ */
+function thinkingOf({ tool_calls: calls }: ChatMessage, reasoning: string, content: unknown) {
+  if (calls === undefined || typeof content !== 'string' || content === '') return { thinking: reasoning };
+  return { thinking: `${reasoning}\n${content}`, content: '' };
 }
