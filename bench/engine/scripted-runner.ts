@@ -9,7 +9,6 @@ const TOLD_LOGIT = 1_000;
 
 export class ScriptedRunner implements SlotModelRunner {
   readonly cacheKind = 'slots';
-  readonly windowCaches = [];
   readonly facts: RunnerFacts;
   callCount = 0;
   readonly #runner: SlotModelRunner | null;

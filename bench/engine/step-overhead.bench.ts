@@ -48,7 +48,6 @@ const SETTINGS: Readonly<Record<string, Settings>> = {
 /** Returns the same logits for every call. */
 class PreparedRunner implements SlotModelRunner {
   readonly cacheKind = 'slots';
-  readonly windowCaches = [];
   readonly facts: RunnerFacts;
   readonly #logits: Float32Array;
 
@@ -83,7 +82,7 @@ class PreparedRunner implements SlotModelRunner {
 /** Adds up the time of the model's calls. */
 class TimedRunner implements SlotModelRunner {
   readonly cacheKind = 'slots';
-  readonly windowCaches: SlotModelRunner['windowCaches'];
+  readonly rings: SlotModelRunner['rings'];
   readonly facts: RunnerFacts;
   readonly #runner: SlotModelRunner;
   runMs = 0;
@@ -91,7 +90,7 @@ class TimedRunner implements SlotModelRunner {
   constructor(runner: SlotModelRunner) {
     this.#runner = runner;
     this.facts = runner.facts;
-    this.windowCaches = runner.windowCaches;
+    this.rings = runner.rings;
   }
 
   async run(rows: readonly RunnerRow[]): Promise<Float32Array> {

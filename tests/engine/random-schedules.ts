@@ -125,7 +125,7 @@ export async function createFailingCore(modelDir: string, contextLength: number)
   const failing: SlotModelRunner = {
     cacheKind: 'slots',
     facts: runner.facts,
-    windowCaches: runner.windowCaches,
+    rings: runner.rings,
     states: runner.states,
     async run(rows) {
       const logits = await runner.run(rows);

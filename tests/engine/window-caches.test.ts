@@ -17,7 +17,8 @@ import {
 } from '@ortler/engine/testing';
 import { buildModel } from '@ortler/model-builder';
 import { selectBackend } from '@ortler/onnxruntime';
-import { IS_FULL_RUN } from 'test-runs';
+import fc from 'fast-check';
+import { IS_FULL_RUN, runs } from 'test-runs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   DECODER_GOLDENS,
@@ -92,6 +93,33 @@ function second(firstAnswer: readonly number[]): readonly Entry[] {
     { atStep: 20, prompt: LONG, maxTokens: 15, priority: -1 },
   ];
 }
+
+/** Around the window of 12, the ends of blocks and pieces, and where the ring begins. */
+const PREFIX_LENGTHS = [16, 17, 63, 64, 75, 128, 190, 244, 255, 256, 300, 499];
+
+/** Of two texts, each prompt shares a beginning of any length, up to many windows, with others. */
+const randomSchedules: fc.Arbitrary<Entry[]> = fc
+  .array(
+    fc.record({
+      atStep: fc.nat({ max: 60 }),
+      seed: fc.constantFrom(21, 22),
+      sharedLength: fc.oneof(fc.integer({ min: 1, max: 60 }), fc.integer({ min: 1, max: 520 })),
+      rest: fc.array(fc.nat({ max: 89 }), { minLength: 1, maxLength: 12 }),
+      maxTokens: fc.oneof(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 60, max: 100 })),
+      choiceCount: fc.constantFrom(1, 1, 1, 2),
+      temperature: fc.constantFrom(0, 0.9),
+      priority: fc.integer({ min: 0, max: 2 }),
+    }),
+    { minLength: 2, maxLength: 5 },
+  )
+  .map(entries =>
+    entries
+      .map(({ seed, sharedLength, rest, ...entry }) => ({
+        ...entry,
+        prompt: [...text(sharedLength, seed), ...rest],
+      }))
+      .sort((a, b) => a.atStep - b.atStep),
+  );
 
 function toRequest({
   prompt,
@@ -193,7 +221,7 @@ describe.each(FAMILIES)('$family', ({ golden, isSharing }) => {
         });
       };
       alone = await load({ slotCount: 1 }, { drafter: null, prefixCaching: false });
-      expect(runner.windowCaches).toEqual([]);
+      expect(runner.rings).toBeUndefined();
       busy = await load(
         { slotCount: 4, longestRow: CHUNK_LENGTH, rewindLength: 1 },
         {
@@ -213,7 +241,7 @@ describe.each(FAMILIES)('$family', ({ golden, isSharing }) => {
     });
 
     it('says the same in batches, chunks, drafts, preemptions and cache hits as alone over whole contexts', async () => {
-      expect(runner.windowCaches).toEqual([{ window: 12, capacity: RING_LENGTH }]);
+      expect(runner.rings).toMatchObject({ window: 12, capacity: RING_LENGTH });
       const expected = await playAlone(alone, FIRST);
       expect(await play(busy, FIRST)).toEqual(expected);
       expect(busy.stats.preemptionCount).toBeGreaterThan(0);
@@ -222,6 +250,34 @@ describe.each(FAMILIES)('$family', ({ golden, isSharing }) => {
       expect(await play(busy, entries)).toEqual(await playAlone(alone, entries));
       expect(busy.stats.cacheHitTokenCount).toBeGreaterThan(before + LONG.length);
       expect(busy.stats.acceptedTokenCount).toBeGreaterThan(0);
+    });
+
+    it('finds a prefix of any length of a long sequence, to its last token, and goes on as without a cache', async () => {
+      const ownText = LONG.map(tokenId => (tokenId + 1) % 90);
+      const [long] = [...(await playAlone(alone, [{ atStep: 0, prompt: ownText, maxTokens: 80 }])).values()];
+      const whole = [...ownText, ...long!.tokenIds];
+      await play(busy, [{ atStep: 0, prompt: whole, maxTokens: 1 }]);
+      // Its ring holds the last 256 of 500 tokens; before that there are saved pieces of 64.
+      for (const length of PREFIX_LENGTHS) {
+        const before = busy.stats.cacheHitTokenCount;
+        const entries = [{ atStep: 0, prompt: [...whole.slice(0, length), 91, 92, 93], maxTokens: 6 }];
+        expect(await play(busy, entries), `${length} tokens`).toEqual(await playAlone(alone, entries));
+        expect(busy.stats.cacheHitTokenCount - before).toBe(length);
+      }
+    });
+
+    it('says the same under random schedules of prompts that share prefixes of any length', async () => {
+      let hitCount = 0;
+      await fc.assert(
+        fc.asyncProperty(randomSchedules, async entries => {
+          const expected = await playAlone(alone, entries);
+          const before = busy.stats.cacheHitTokenCount;
+          expect(await play(busy, entries)).toEqual(expected);
+          hitCount += busy.stats.cacheHitTokenCount - before;
+        }),
+        { numRuns: runs({ daily: 3, full: 15 }) },
+      );
+      if (IS_FULL_RUN) expect(hitCount).toBeGreaterThan(1_000);
     });
 
     it.runIf(isSharing)('has no cache of their own for layers that read those of others', async () => {

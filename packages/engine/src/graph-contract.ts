@@ -249,8 +249,8 @@ export function cacheRowLength({
 const CACHE_PIECE = 256;
 
 /**
- * How many tokens before its end a cached prompt may be left, with caches of the size of a window. Shorter common prefixes, such as a
- * system prompt before a long conversation, are computed again. Unit: tokens.
+ * How many tokens before its end a cached prompt can be left, with caches of the size of a window, before pieces are needed that were
+ * saved when their places were taken. Unit: tokens.
  */
 export const REWIND_LENGTH = 1024;
 
@@ -273,6 +273,12 @@ export function windowCapacity(
   const length = window - 1 + Math.max(longestRow, rewindLength);
   const capacity = Math.ceil(length / CACHE_PIECE) * CACHE_PIECE;
   return capacity < contextLength ? capacity : undefined;
+}
+
+/** The longest window, which the rings of all layers with one are made for; undefined without windows. */
+export function longestWindow(layers: readonly LayerCache[]): number | undefined {
+  const windows = layers.flatMap(({ window, kvSource }) => (kvSource === undefined ? (window ?? []) : []));
+  return windows.length === 0 ? undefined : Math.max(...windows);
 }
 
 /** The cache of each layer. */

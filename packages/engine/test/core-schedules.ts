@@ -1,7 +1,6 @@
 // Schedules at random: requests that come, go and wait, and cores that serve them. Callers: the property tests of EngineCore.
 
 import fc from 'fast-check';
-import type { WindowCache } from '../src/core/runners/model-runner.ts';
 import type { SubmitMessage } from '../src/protocol/messages.ts';
 import { NEUTRAL_SAMPLING } from '../src/request/sampling-params.ts';
 import { ScriptedBlockModel } from '../src/testing/scripted-block-model.ts';
@@ -9,7 +8,7 @@ import { hashTokens, ScriptedModel, type ScriptedModelOptions } from '../src/tes
 
 export const VOCAB_SIZE = 24;
 export const EOS_TOKEN_ID = 3;
-export const CONTEXT_LENGTH = 64;
+export const CONTEXT_LENGTH = 96;
 /** Strong enough that texts repeat themselves, weak enough that draws leave them. */
 const PEAK = 4;
 /** How the scripted model says its next token. */
@@ -55,8 +54,13 @@ export interface Machine {
   readonly failureSalt: number | null;
   /** `random`: drafts of any length, right and wrong, whatever else the step computes. */
   readonly drafting: 'lookup' | 'random' | 'none';
-  /** Of a model whose slots hold the last positions only: its window, and how many more positions than it must have. */
-  readonly windowed: { readonly window: number; readonly spare: number } | null;
+  /** Of a model whose slots hold the last positions only: its window, how many more positions than it must have, and its pieces. */
+  readonly windowed: {
+    readonly window: number;
+    readonly spare: number;
+    readonly pieceLength: number;
+    readonly pieceCount: number;
+  } | null;
   /** Of a model with memory: states that it keeps besides two of each sequence, and their interval. */
   readonly memory: { readonly spare: number; readonly interval: number } | null;
 }
@@ -81,7 +85,7 @@ export function createMachineModel(
     const states = memory && { count: 2 * maxSequences + memory.spare, interval: memory.interval };
     return new ScriptedModel({
       ...options,
-      windowCaches: windowCaches(machine),
+      rings: windowRings(machine),
       states: states ?? undefined,
     });
   }
@@ -91,11 +95,12 @@ export function createMachineModel(
 }
 
 /** With room for the longest row, be it a chunk or a draft. */
-function windowCaches({ windowed, prefillChunkLength, drafting }: Machine): readonly WindowCache[] {
-  if (windowed === null) return [];
-  const { window, spare } = windowed;
+function windowRings({ windowed, prefillChunkLength, drafting }: Machine): ScriptedModelOptions['rings'] {
+  if (windowed === null) return undefined;
+  const { window, spare, pieceLength, pieceCount } = windowed;
   const longestRow = Math.max(prefillChunkLength, 1 + LONGEST_DRAFTS[drafting]);
-  return [{ window, capacity: window - 1 + longestRow + spare }];
+  const beyond = Math.max(longestRow + spare, 2 * (pieceLength - 1));
+  return { window, capacity: window - 1 + beyond, pieceLength, pieceCount };
 }
 
 const LONGEST_DRAFTS: Readonly<Record<Machine['drafting'], number>> = { lookup: 15, random: 6, none: 0 };
@@ -106,7 +111,7 @@ const tokenId = fc.nat({ max: VOCAB_SIZE - 1 });
 const prompts = fc
   .record({
     beginning: fc.nat({ max: 2 }),
-    sharedLength: fc.nat({ max: 18 }),
+    sharedLength: fc.oneof(fc.nat({ max: 18 }), fc.nat({ max: 50 })),
     rest: fc.array(tokenId, { minLength: 1, maxLength: 12 }),
   })
   .map(({ beginning, sharedLength, rest }) => {
@@ -183,7 +188,7 @@ export const machines = (cacheKind: Machine['cacheKind']): fc.Arbitrary<Machine>
     spareTokens: fc.nat({ max: 80 }),
     maxSequences: fc.integer({ min: 1, max: 5 }),
     cacheSlots: fc.nat({ max: 3 }),
-    prefillChunkLength: fc.integer({ min: 1, max: 40 }),
+    prefillChunkLength: fc.oneof(fc.integer({ min: 1, max: 6 }), fc.integer({ min: 1, max: 40 })),
     mixedChunkLength: fc.integer({ min: 1, max: 40 }),
     logitsRoom: fc.integer({ min: 1, max: 20 }),
     schedulingPolicy: fc.constantFrom('fcfs', 'priority'),
@@ -191,6 +196,13 @@ export const machines = (cacheKind: Machine['cacheKind']): fc.Arbitrary<Machine>
     cacheBlockLength: fc.constantFrom(1, 2, 5),
     failureSalt: fc.option(fc.nat({ max: 1000 })),
     drafting: fc.constantFrom('lookup', 'random', 'none'),
-    windowed: fc.option(fc.record({ window: fc.integer({ min: 1, max: 9 }), spare: fc.nat({ max: 12 }) })),
+    windowed: fc.option(
+      fc.record({
+        window: fc.integer({ min: 1, max: 9 }),
+        spare: fc.nat({ max: 12 }),
+        pieceLength: fc.integer({ min: 1, max: 5 }),
+        pieceCount: fc.nat({ max: 30 }),
+      }),
+    ),
     memory: fc.option(fc.record({ spare: fc.nat({ max: 20 }), interval: fc.integer({ min: 1, max: 12 }) })),
   });

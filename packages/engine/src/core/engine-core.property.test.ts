@@ -15,7 +15,7 @@ import {
 import type { CoreStats } from '../protocol/core-stats.ts';
 import type { PrefilledRequest, SequenceUpdate } from '../protocol/messages.ts';
 import { readTokenLogprobs } from '../testing/read-token-logprobs.ts';
-import { hashTokens, type ScriptedRunner, scriptedLogits } from '../testing/scripted-model.ts';
+import { hashTokens, ScriptedModel, type ScriptedRunner, scriptedLogits } from '../testing/scripted-model.ts';
 import { EngineCore } from './engine-core.ts';
 import type { DraftableSequence, Drafter } from './speculative-decoding/drafter.ts';
 import { HostStepRunner } from './step/host-step-runner.ts';
@@ -72,6 +72,10 @@ class Play {
   readonly #paused = new Set<string>();
   readonly #isFcfs: boolean;
   readonly #hasSlots: boolean;
+
+  get loadedPieceCount(): number {
+    return this.#model instanceof ScriptedModel ? this.#model.loadedPieceCount : 0;
+  }
 
   get stats(): CoreStats {
     return this.#core.stats;
@@ -242,6 +246,7 @@ describe('EngineCore under random schedules', () => {
       const counts = { lookup: [0, 0], random: [0, 0], none: [0, 0] } satisfies Record<string, number[]>;
       let preemptionCount = 0;
       let hitCount = 0;
+      let loadedPieceCount = 0;
       await fc.assert(
         fc.asyncProperty(arrivals, machines(cacheKind), async (schedule, machine) => {
           const play = new Play(schedule, machine);
@@ -251,6 +256,7 @@ describe('EngineCore under random schedules', () => {
           counts[machine.drafting][1]! += acceptedTokenCount;
           if (machine.schedulingPolicy === 'fcfs') preemptionCount += play.stats.preemptionCount;
           hitCount += play.stats.cacheHitTokenCount;
+          loadedPieceCount += play.loadedPieceCount;
           expectOutputsAreRight(schedule, play);
           expectPromptLogprobsAreRight(schedule, play);
           expectCachedCountsArePossible(schedule, play, machine);
@@ -266,6 +272,7 @@ describe('EngineCore under random schedules', () => {
       }
       expect(preemptionCount).toBeGreaterThan(100);
       expect(hitCount).toBeGreaterThan(1_000);
+      if (cacheKind === 'slots') expect(loadedPieceCount).toBeGreaterThan(100);
     },
     120_000,
   );

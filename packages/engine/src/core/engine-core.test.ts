@@ -356,7 +356,8 @@ describe('EngineCore', () => {
   ])(
     'of %d tokens before a chunk whose request was aborted meanwhile, finds %d in caches of a window',
     async (shared, hit) => {
-      const model = { slotCount: 1, windowCaches: [{ window: 4, capacity: 12 }] };
+      const rings = { window: 4, capacity: 12, pieceLength: 1, pieceCount: 0 };
+      const model = { slotCount: 1, rings };
       const { core, runner } = createCore(model, { prefillChunkLength: 9, cacheBlockLength: 1 });
       const first = Int32Array.from({ length: 30 }, (_, index) => index);
       core.submit(submission(1, { promptTokenIds: first }));

@@ -7,7 +7,7 @@ import type {
   RunnerRow,
   SlotModelRunner,
   StatePool,
-  WindowCache,
+  WindowRings,
 } from '../core/runners/model-runner.ts';
 
 export interface ScriptedModelOptions {
@@ -15,7 +15,7 @@ export interface ScriptedModelOptions {
   readonly contextLength?: number;
   readonly slotCount?: number;
   /** Of a model with slots. Default: none. */
-  readonly windowCaches?: readonly WindowCache[];
+  readonly rings?: Omit<WindowRings, 'save' | 'load'> | undefined;
   /** Of a model with slots that has a memory. Default: none. */
   readonly states?: StatePool | undefined;
   /** Most logits rows of a call. Default: one per slot and 8 more. */
@@ -113,33 +113,48 @@ export abstract class ScriptedRunner {
 /** A model with slots. Rows that attend to positions which a window's cache has lost, or whose state is that of other tokens, are refused. */
 export class ScriptedModel extends ScriptedRunner implements SlotModelRunner {
   readonly cacheKind = 'slots';
-  readonly windowCaches: readonly WindowCache[];
+  readonly rings: WindowRings | undefined;
   readonly states: StatePool | undefined;
   readonly #slots: number[][];
   /** By entry: the tokens that the state holds. */
   readonly #states: (readonly number[])[] = [];
-  /** By slot and window: the position at each place of the ring. */
-  readonly #rings: number[][][];
+  /** By slot: the key at each place of its ring, a hash of the position and of all tokens up to it. */
+  readonly #rings: number[][];
+  /** Pieces that were put back into a ring so far. */
+  loadedPieceCount = 0;
+  /** By entry: the keys of a piece. */
+  readonly #pieces: number[][] = [];
 
   constructor(options: ScriptedModelOptions = {}) {
     super(options);
-    this.windowCaches = options.windowCaches ?? [];
+    this.rings = options.rings && {
+      ...options.rings,
+      save: (slot, start, entry) => {
+        this.#pieces[entry] = this.#placesOfPiece(start, entry).map(place => this.#rings[slot]![place]!);
+      },
+      load: (slot, start, entry) => {
+        this.loadedPieceCount++;
+        const keys = this.#pieces[entry]!;
+        for (const [index, place] of this.#placesOfPiece(start, entry).entries())
+          this.#rings[slot]![place] = keys[index]!;
+      },
+    };
     this.states = options.states;
     this.#slots = Array.from({ length: this.facts.slotCount }, () => []);
-    this.#rings = this.#slots.map(() => this.windowCaches.map(() => []));
+    this.#rings = this.#slots.map(() => []);
   }
 
   copySlot(from: number, to: number, length: number): void {
     this.#slots[to] = this.#slots[from]!.slice(0, length);
-    this.#rings[to] = this.#rings[from]!.map(ring => ring.slice(0, length));
+    this.#rings[to] = this.#rings[from]!.slice(0, length);
   }
 
   swapSlots(a: number, b: number, length: number): void {
-    const [first, ringsOfFirst] = [this.#slots[a]!.slice(0, length), this.#rings[a]!];
+    const [first, ringOfFirst] = [this.#slots[a]!.slice(0, length), this.#rings[a]!];
     this.#slots[a] = this.#slots[b]!.slice(0, length);
     this.#slots[b] = first;
-    this.#rings[a] = this.#rings[b]!.map(ring => ring.slice(0, length));
-    this.#rings[b] = ringsOfFirst.map(ring => ring.slice(0, length));
+    this.#rings[a] = this.#rings[b]!.slice(0, length);
+    this.#rings[b] = ringOfFirst.slice(0, length);
   }
 
   protected compute(rows: readonly RunnerRow[]): void {
@@ -161,7 +176,7 @@ export class ScriptedModel extends ScriptedRunner implements SlotModelRunner {
     }
     history.length = row.computedLength;
     history.push(...row.tokenIds);
-    this.#writeRings(row);
+    this.#writeRing(row);
     if (history.length > this.facts.contextLength) throw new Error(`Slot ${row.slot} is over the context.`);
   }
 
@@ -186,17 +201,39 @@ export class ScriptedModel extends ScriptedRunner implements SlotModelRunner {
   }
 
   /** All tokens of a row are written before the first one attends. */
-  #writeRings({ slot, computedLength, tokenIds }: RunnerRow): void {
-    for (const [index, { window, capacity }] of this.windowCaches.entries()) {
-      const ring = this.#rings[slot]![index]!;
-      const end = computedLength + tokenIds.length;
-      for (let position = computedLength; position < end; position++) ring[position % capacity] = position;
-      for (let position = Math.max(0, computedLength + 1 - window); position < end; position++)
-        if (ring[position % capacity] !== position)
-          throw new Error(`Slot ${slot} has lost position ${position}, to which its next token attends.`);
-    }
+  #writeRing({ slot, computedLength, tokenIds }: RunnerRow): void {
+    if (this.rings === undefined) return;
+    const { window, capacity } = this.rings;
+    const ring = this.#rings[slot]!;
+    const keys = keysOf(this.#slots[slot]!);
+    const end = computedLength + tokenIds.length;
+    for (let position = computedLength; position < end; position++)
+      ring[position % capacity] = keys[position]!;
+    for (let position = Math.max(0, computedLength + 1 - window); position < end; position++)
+      if (ring[position % capacity] !== keys[position])
+        throw new Error(`Slot ${slot} has lost position ${position}, to which its next token attends.`);
+  }
+
+  /** Places in a ring of the positions of a piece. */
+  #placesOfPiece(start: number, entry: number): number[] {
+    const { pieceLength, pieceCount, capacity } = this.rings!;
+    if (start % pieceLength !== 0 || entry < 0 || entry >= pieceCount)
+      throw new Error(`There is no piece ${entry} of position ${start}.`);
+    return Array.from({ length: pieceLength }, (_, index) => (start + index) % capacity);
   }
 }
+
+/** A key for each position of a history: it depends on all tokens up to there. */
+function keysOf(history: readonly number[]): number[] {
+  let hash = 0x811c9dc5;
+  return history.map((tokenId, position) => {
+    hash = Math.imul(hash ^ tokenId, 0x01000193) >>> 0;
+    return hash * CONTEXT_LIMIT + position;
+  });
+}
+
+/** Above all positions, and small enough that a hash of 32 bits fits beside them. */
+const CONTEXT_LIMIT = 2 ** 20;
 
 /** Logits after a history. Shape: `[vocabSize]`. */
 export function scriptedLogits(

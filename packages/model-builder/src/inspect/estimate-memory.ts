@@ -9,6 +9,7 @@ import {
   type KvType,
   type LayerCache,
   layerCaches,
+  longestWindow,
   type Precision,
   REWIND_LENGTH,
   stateBytes,
@@ -155,13 +156,14 @@ function bytesOfCache(
   contextLength: number,
 ): number {
   const { variant, kvType } = cache;
+  const longest = longestWindow(layerCaches(cache));
   const tokensOf = ({ window, kvSource, states }: LayerCache): number => {
     if (variant !== 'kernels') return contextLength;
     if (kvSource !== undefined || states !== undefined) return 0;
     const whole = Math.ceil(contextLength / CACHE_GROUP) * CACHE_GROUP;
     // Chunks of prompts are shorter than that by default.
     const lengths = { contextLength, longestRow: 1, rewindLength: REWIND_LENGTH };
-    return (window && windowCapacity(window, lengths)) ?? whole;
+    return window === undefined ? whole : (windowCapacity(longest!, lengths) ?? whole);
   };
   const elementCount = sumOf(layerCaches(cache), layer => {
     const { kvHeadCount, headSize } = layer;

@@ -22,6 +22,17 @@ export interface SlotState {
   lastUsed: number;
 }
 
+/** Keys and values of a piece of positions in layers with a window, saved before their rings overwrote it. */
+export interface SavedPiece {
+  /** Entry of the pool. */
+  readonly entry: number;
+  /** Its first position. */
+  readonly start: number;
+  readonly holders: Set<CacheSlot>;
+  /** The manager's clock when another sequence went on behind it or had the same tokens; 0: never. */
+  lastUsed: number;
+}
+
 /**
  * At most one of `owner` and `cached` is set; with neither the slot is empty. A slot object stays with its tokens: when
  * they move to another slot of the pool, the object moves along and `slot` changes.
@@ -36,8 +47,10 @@ export class CacheSlot implements CachePlace {
   readonly blockHashes: BlockHash[] = [];
   /** The manager's clock when the content was last used: the smallest is evicted first. */
   lastUsed = 0;
-  /** Positions that steps may have written since the slot was empty, among them drafts that were not accepted. */
-  reservedLength = 0;
+  /** Of a model with rings: positions before this one may have been overwritten, also by a draft that was not accepted. */
+  lostLength = 0;
+  /** Of a model with rings: saved pieces of its tokens, by their first positions. */
+  readonly pieces = new Map<number, SavedPiece>();
   /** Of a model with memory: its states, by ascending length. */
   readonly states: SlotState[] = [];
   /** Of a model with memory: states of the next step's row. */
@@ -50,11 +63,6 @@ export class CacheSlot implements CachePlace {
   /** Number of tokens whose keys and values it holds. */
   get length(): number {
     return this.owner?.computedLength ?? this.cached?.tokenIds.length ?? 0;
-  }
-
-  /** End of the positions that may have been written: at least `length`. */
-  get writtenLength(): number {
-    return Math.max(this.reservedLength, this.length);
   }
 
   /** The tokens it holds. Shape: at least `[length]`. */

@@ -27,7 +27,7 @@ export function createKvCacheManager(runner: ModelRunner, settings: KvCacheSetti
     maxSequences,
     prefixCaching,
     blockLength: indexBlockLength,
-    windowCaches: runner.windowCaches,
+    rings: runner.rings,
     states: runner.states,
   });
 }

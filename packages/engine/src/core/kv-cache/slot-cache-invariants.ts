@@ -1,12 +1,11 @@
 // Read-only check of the bookkeeping of slots. Tests call it after every step; it returns all violations at once.
 
-import type { WindowCache } from '../runners/model-runner.ts';
 import { hashBlock, hashPartition } from './block-hash.ts';
 import type { CacheSlot } from './cache-slot.ts';
-import { holdsWindow } from './holds-window.ts';
 import { findOwnerViolations } from './owner-violations.ts';
 import type { SlotPrefixIndex } from './slot-prefix-index.ts';
 import { findStateViolations, type SlotStates } from './slot-states.ts';
+import { findWindowViolations, type SlotWindows } from './slot-windows.ts';
 
 /** The state of a slot cache manager that is checked. */
 export interface SlotBookkeeping {
@@ -14,18 +13,18 @@ export interface SlotBookkeeping {
     readonly slotCount: number;
     readonly maxSequences: number;
     readonly prefixCaching: boolean;
-    readonly windowCaches: readonly WindowCache[];
   };
   /** In the order of the pool. */
   readonly slots: readonly CacheSlot[];
   readonly index: SlotPrefixIndex;
   readonly states: SlotStates | null;
+  readonly windows: SlotWindows | null;
   readonly ownedCount: number;
 }
 
 /** Violations, in sentences; empty when all invariants hold. */
 export function findSlotCacheViolations(
-  { slots, settings, index, ownedCount, states }: SlotBookkeeping,
+  { slots, settings, index, ownedCount, states, windows }: SlotBookkeeping,
   contextLength: number,
 ): string[] {
   const violations: string[] = [];
@@ -44,8 +43,6 @@ export function findSlotCacheViolations(
     if (slot.cached !== null && !settings.prefixCaching)
       violations.push(`Slot ${place} holds a cached prefix but nothing may be cached.`);
     if (slot.cached?.tokenIds.length === 0) violations.push(`Slot ${place} holds a prefix of no tokens.`);
-    if (!holdsWindow(settings.windowCaches, slot))
-      violations.push(`Slot ${place} has lost positions that its next token attends to.`);
     if (slot.owner !== null) violations.push(...findOwnerViolations(slot.owner, place, contextLength));
     violations.push(...findIndexViolations(slot, place, index));
   });
@@ -53,6 +50,7 @@ export function findSlotCacheViolations(
   if (index.entryCount !== knownCount)
     violations.push(`The prefix index has ${index.entryCount} entries for ${knownCount} blocks.`);
   if (states !== null) violations.push(...findStateViolations(states, slots));
+  if (windows !== null) violations.push(...findWindowViolations(windows, slots));
   return violations;
 }
 

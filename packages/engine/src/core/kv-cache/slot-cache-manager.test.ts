@@ -13,7 +13,7 @@ function createManager(settings: Partial<SlotCacheSettings> = {}) {
       copySlot: (from, to, length) => moves.push(['copy', from, to, length]),
       swapSlots: (a, b, length) => moves.push(['swap', a, b, length]),
     },
-    { slotCount: 4, maxSequences: 4, prefixCaching: true, blockLength: 2, windowCaches: [], ...settings },
+    { slotCount: 4, maxSequences: 4, prefixCaching: true, blockLength: 2, ...settings },
   );
   return { manager, moves };
 }
@@ -45,7 +45,7 @@ function cache(
   const sequence = sequenceOf(requestId, prompt, partition);
   admit(manager, sequence);
   const slot = sequence.slot!;
-  compute(sequence);
+  computeWith(manager, sequence);
   release(manager, sequence, { keepsPrefix: true });
   return slot;
 }
@@ -268,7 +268,8 @@ describe('findSlotCacheViolations', () => {
 
 describe('SlotCacheManager of layers that hold the last positions', () => {
   // Behind a window of 4 tokens there are 6 more, by which a prompt may depart from a cached one.
-  const WINDOWED = { windowCaches: [{ window: 4, capacity: 9 }] };
+  const rings = { window: 4, capacity: 9, pieceLength: 1, pieceCount: 0, save: () => {}, load: () => {} };
+  const WINDOWED = { rings };
   const prompt = (length: number, rest: readonly number[] = []) => [
     ...Array.from({ length }, (_, index) => index),
     ...rest,

@@ -1,21 +1,21 @@
 // KV cache of contiguous slots: the slot of each sequence, and the prefixes that are cached in slots without an owner
 // (prefix caching). Only this class makes the runner copy or exchange slots. A slot holds a whole context, so a sequence
-// that has one can always finish: having a slot is the reservation. Layers with a window may hold the last positions only, so a
-// prefix is a hit only where they still hold its end. Caller: the scheduler.
+// that has one can always finish: having a slot is the reservation. Layers with a window may have rings of the last positions, and
+// layers with memory have states, so a prefix is a hit only where its end is kept. Caller: the scheduler.
 //
 //     slot   0 ......... decodes ......... slotCount
 //            | decodes   | prefills, paused sequences, cached prefixes, empty slots, in any order |
 
 import { assertInvariant } from '../../errors.ts';
-import type { StatePool, WindowCache } from '../runners/model-runner.ts';
+import type { StatePool, WindowRings } from '../runners/model-runner.ts';
 import type { Sequence } from '../sequence.ts';
 import { CacheSlot } from './cache-slot.ts';
-import { holdsWindow } from './holds-window.ts';
 import type { Admission, CacheCounters, KvCacheManager } from './kv-cache-manager.ts';
 import { mustComputePrompt, PrefixCounters } from './prefix-counters.ts';
 import { findSlotCacheViolations } from './slot-cache-invariants.ts';
 import { type PrefixHit, SlotPrefixIndex } from './slot-prefix-index.ts';
 import { SlotStates } from './slot-states.ts';
+import { SlotWindows } from './slot-windows.ts';
 
 /** The part of the runner that the manager uses. */
 export interface SlotMover {
@@ -33,8 +33,8 @@ export interface SlotCacheSettings {
   readonly prefixCaching: boolean;
   /** Tokens of a block of the prefix index. */
   readonly blockLength: number;
-  /** Those of the runner. */
-  readonly windowCaches: readonly WindowCache[];
+  /** Those of the runner; absent for a model whose layers hold whole contexts. */
+  readonly rings?: WindowRings | undefined;
   /** That of the runner; absent for a model without memory. */
   readonly states?: StatePool | undefined;
 }
@@ -50,6 +50,8 @@ export class SlotCacheManager implements KvCacheManager {
   readonly index: SlotPrefixIndex;
   /** Null for a model without memory. */
   readonly states: SlotStates | null;
+  /** Null for a model whose layers hold whole contexts. */
+  readonly windows: SlotWindows | null;
   readonly #mover: SlotMover;
   /** By place in the pool. */
   readonly #slots: CacheSlot[];
@@ -65,6 +67,8 @@ export class SlotCacheManager implements KvCacheManager {
     this.settings = settings;
     this.index = new SlotPrefixIndex(settings.blockLength);
     this.states = settings.states === undefined ? null : new SlotStates({ ...settings, ...settings.states });
+    this.windows =
+      settings.rings === undefined ? null : new SlotWindows(settings.rings, this.index, settings);
     this.#mover = mover;
     this.#slots = Array.from({ length: settings.slotCount }, (_, index) => new CacheSlot(index));
     this.#isFront = new Uint8Array(settings.slotCount);
@@ -110,13 +114,13 @@ export class SlotCacheManager implements KvCacheManager {
     if (slot === hit?.slot) {
       this.index.cut(slot, length);
       this.states?.cut(slot, length);
+      this.windows?.share(slot, slot, length, this.#clock);
     } else {
       this.#empty(slot);
       if (hit !== null) {
         this.#mover.copySlot(hit.slot.slot, slot.slot, length);
-        // What the other slot had lost is missing here too.
-        slot.reservedLength = hit.slot.writtenLength;
         this.states?.share(hit.slot, slot, length);
+        this.windows?.share(hit.slot, slot, length, this.#clock);
       }
     }
     slot.cached = null;
@@ -133,12 +137,13 @@ export class SlotCacheManager implements KvCacheManager {
 
   /**
    * A slot holds a whole context, so only a draft of a model with memory may not fit, whose states are kept token by token. Mutates:
-   * how far the slot may have been written, and its states.
+   * the slot's states, and what its rings have lost.
    */
   reserve(sequence: Sequence, tokenCount: number): boolean {
     const slot = this.#slotOf(sequence);
-    if (this.states?.reserve(slot, sequence, tokenCount, ++this.#clock) === false) return false;
-    slot.reservedLength = Math.max(slot.reservedLength, tokenCount);
+    this.#clock++;
+    if (this.states?.reserve(slot, sequence, tokenCount, this.#clock) === false) return false;
+    this.windows?.reserve(slot, tokenCount, this.#clock);
     return true;
   }
 
@@ -214,10 +219,13 @@ export class SlotCacheManager implements KvCacheManager {
 
   /** The longest of the slot's first `limit` tokens that a sequence can go on after. */
   readonly #continuable = (slot: CacheSlot, limit: number): number => {
-    const length = this.states === null ? limit : this.states.continuable(slot, limit);
-    return holdsWindow(this.settings.windowCaches, { length, writtenLength: slot.writtenLength })
-      ? length
-      : 0;
+    let length = limit;
+    for (;;) {
+      const ofStates = this.states?.continuable(slot, length) ?? length;
+      const ofBoth = this.windows?.continuable(slot, ofStates) ?? ofStates;
+      if (ofBoth === length) return length;
+      length = ofBoth;
+    }
   };
 
   #chooseSlot(hit: PrefixHit | null): CacheSlot {
@@ -239,9 +247,9 @@ export class SlotCacheManager implements KvCacheManager {
   #empty(slot: CacheSlot): void {
     this.index.cut(slot, 0);
     this.states?.cut(slot, 0);
+    this.windows?.empty(slot);
     slot.cached = null;
     slot.owner = null;
-    slot.reservedLength = 0;
   }
 
   /** Mutates: both slots change places with all they hold. `from` has an owner. */

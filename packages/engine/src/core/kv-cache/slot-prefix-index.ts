@@ -51,6 +51,20 @@ export class SlotPrefixIndex {
     }
   }
 
+  /** Other slots with the first `length` tokens of this one, of those that are known. Mutates: indexes the slot's full blocks. */
+  slotsSharing(slot: CacheSlot, length: number): readonly CacheSlot[] {
+    this.extend(slot);
+    const hash = slot.blockHashes[Math.floor(length / this.blockLength) - 1];
+    if (hash === undefined) return [];
+    return this.slotsOf(hash).filter(
+      other =>
+        other !== slot &&
+        other.partition === slot.partition &&
+        other.length >= length &&
+        commonLength(other.tokenIds, slot.tokenIds, length) === length,
+    );
+  }
+
   /** Mutates: removes the slot's blocks behind its first `length` tokens from the index. */
   cut(slot: CacheSlot, length: number): void {
     const blockCount = Math.floor(length / this.blockLength);

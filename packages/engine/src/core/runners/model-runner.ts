@@ -77,18 +77,27 @@ interface RunnerBase {
   close(): Promise<void>;
 }
 
-/** The caches of layers with a window that are shorter than the context: rings of the last positions. Unit: tokens. */
-export interface WindowCache {
-  /** Tokens that one attends to, itself included. */
+/** The caches of layers with a window that are shorter than the context: rings of the last positions, and a pool for pieces of them. */
+export interface WindowRings {
+  /** Tokens that one attends to, itself included; the most of all layers. */
   readonly window: number;
+  /** Positions of a ring. Unit: tokens. */
   readonly capacity: number;
+  /** Positions of a piece. Unit: tokens. */
+  readonly pieceLength: number;
+  /** Entries of the pool. */
+  readonly pieceCount: number;
+  /** Makes `entry` a copy of the piece that begins at position `start` of a slot. */
+  save(slot: number, start: number, entry: number): void;
+  /** Puts it back, into the same or another slot. */
+  load(slot: number, start: number, entry: number): void;
 }
 
 /** Each sequence has a contiguous place for a whole context, layers with a window for the last positions. */
 export interface SlotModelRunner extends RunnerBase {
   readonly cacheKind: 'slots';
-  /** The different ones. Empty: all layers hold whole contexts. */
-  readonly windowCaches: readonly WindowCache[];
+  /** Absent: all layers hold whole contexts. */
+  readonly rings?: WindowRings | undefined;
   /** Absent: a model without memory. */
   readonly states?: StatePool | undefined;
   /** Makes slot `to` a copy of the first `length` tokens of slot `from`. */

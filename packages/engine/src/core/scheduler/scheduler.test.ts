@@ -77,10 +77,7 @@ function createCache(
 ): KvCacheManager {
   const nothing = (): void => undefined;
   if (blockCount === undefined)
-    return new SlotCacheManager(
-      { copySlot: nothing, swapSlots: nothing },
-      { ...settings, blockLength: 2, windowCaches: [] },
-    );
+    return new SlotCacheManager({ copySlot: nothing, swapSlots: nothing }, { ...settings, blockLength: 2 });
   const contextLength = 4 * blockCount;
   return new BlockCacheManager(
     { copyBlock: nothing },

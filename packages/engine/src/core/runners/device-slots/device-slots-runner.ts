@@ -97,7 +97,6 @@ export async function createDeviceSlotsRunner(
 
 class DeviceSlotsRunner implements SlotModelRunner {
   readonly cacheKind = 'slots';
-  readonly windowCaches = [];
   readonly facts: RunnerFacts;
   readonly #backend: OrtBackend;
   readonly #session: OrtSession;

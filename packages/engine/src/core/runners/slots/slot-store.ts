@@ -40,15 +40,16 @@ export interface KvView {
 }
 
 /** The memory of one layer and part. */
-interface Pool extends Omit<LayerShape, 'ringLength'> {
+export interface KvPool extends Omit<LayerShape, 'ringLength'> {
   /** Tokens of a slot. */
   readonly capacity: number;
+  readonly isRing: boolean;
   readonly layer: number;
   readonly part: KvPart;
   readonly data: KvArray;
 }
 
-type KvArray = Float32Array | Uint16Array | Int8Array;
+export type KvArray = Float32Array | Uint16Array | Int8Array;
 
 const TYPES = {
   float32: { array: Float32Array },
@@ -59,7 +60,7 @@ const TYPES = {
 export class KvStore {
   readonly #backend: OrtBackend;
   readonly #shape: KvShape;
-  readonly #pools: Pool[] = [];
+  readonly #pools: KvPool[] = [];
   /** Where one head of a slot waits while two slots are exchanged. */
   readonly #spare: KvArray;
   /** By first slot and count; at most one per slot and one per batch size. */
@@ -82,8 +83,17 @@ export class KvStore {
         const { kvHeadCount, rowLength } = own;
         const capacity = this.#capacityOf(own);
         const length = shape.slotCount * this.#slotLength(own);
+        const isRing = own.ringLength !== undefined;
         for (const part of KV_PARTS)
-          this.#pools.push({ layer, part, kvHeadCount, rowLength, capacity, data: new array(length) });
+          this.#pools.push({
+            layer,
+            part,
+            kvHeadCount,
+            rowLength,
+            capacity,
+            isRing,
+            data: new array(length),
+          });
       }
     } catch (cause) {
       throw this.#noRoom(machineBytes, cause);
@@ -116,6 +126,11 @@ export class KvStore {
   /** All slots. Unit: bytes. */
   get byteLength(): number {
     return this.#pools.reduce((sum, { data }) => sum + data.byteLength, 0);
+  }
+
+  /** Of the layers whose caches are rings. */
+  get rings(): readonly KvPool[] {
+    return this.#pools.filter(({ isRing }) => isRing);
   }
 
   /** Slots `[firstSlot, firstSlot + count)` as tensors of shape `[count, kvHeadCount, capacity, rowLength]`. */

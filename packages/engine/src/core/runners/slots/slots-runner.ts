@@ -8,6 +8,7 @@ import {
   CACHE_GROUP,
   cacheRowLength,
   layerCaches,
+  longestWindow,
   type ModelManifest,
   REWIND_LENGTH,
   stateBytes,
@@ -18,12 +19,13 @@ import type { CallConvention } from '../conventions/call-convention.ts';
 import { inPieces } from '../conventions/call-convention.ts';
 import { createConvention } from '../conventions/create-convention.ts';
 import { countLogits } from '../logits-memory.ts';
-import type { RunnerFacts, RunnerRow, SlotModelRunner, StatePool, WindowCache } from '../model-runner.ts';
+import type { RunnerFacts, RunnerRow, SlotModelRunner, StatePool, WindowRings } from '../model-runner.ts';
 import { unfitModel } from '../runner-errors.ts';
 import { placeWeights } from './place-weights.ts';
 import { KvStore } from './slot-store.ts';
 import { leadingDecodes, SlotsCalls } from './slots-calls.ts';
 import { countStates, STATE_INTERVAL, StateStore } from './state-store.ts';
+import { createWindowRings } from './window-rings.ts';
 
 export interface SlotsRunnerOptions extends OrtSessionOptions {
   readonly slotCount: number;
@@ -71,7 +73,7 @@ export async function createSlotsRunner(
 class SlotsRunner implements SlotModelRunner {
   readonly cacheKind = 'slots';
   readonly facts: RunnerFacts;
-  readonly windowCaches: readonly WindowCache[];
+  readonly rings: WindowRings | undefined;
   readonly states: StatePool | undefined;
   readonly #longestRow: number;
   readonly #session: OrtSession;
@@ -103,16 +105,14 @@ class SlotsRunner implements SlotModelRunner {
     const { vocabSize, kvType, variant } = manifest;
     this.#session = session;
     this.#longestRow = longestRow;
-    const windowCaches = new Map<number, WindowCache>();
     const caches = layerCaches(manifest);
-    const layers = caches.map(({ kvHeadCount, headSize, window, kvSource, states }) => {
+    const window = longestWindow(caches);
+    const ringCapacity = window && windowCapacity(window, { contextLength, longestRow, rewindLength });
+    const layers = caches.map(({ kvHeadCount, headSize, window: own, kvSource, states }) => {
       if (kvSource !== undefined || states !== undefined) return null;
-      const ringLength = window && windowCapacity(window, { contextLength, longestRow, rewindLength });
-      if (window !== undefined && ringLength !== undefined)
-        windowCaches.set(window, { window, capacity: ringLength });
+      const ringLength = own === undefined ? undefined : ringCapacity;
       return { kvHeadCount, rowLength: cacheRowLength({ variant, kvType, headSize }), ringLength };
     });
-    this.windowCaches = [...windowCaches.values()];
     this.#store = new KvStore(backend, {
       layers,
       slotCount,
@@ -120,6 +120,11 @@ class SlotsRunner implements SlotModelRunner {
       groupLength: variant === 'kernels' ? CACHE_GROUP : 1,
       type: kvType,
     });
+    const rings =
+      window === undefined || ringCapacity === undefined
+        ? undefined
+        : createWindowRings(this.#store.rings, { window, capacity: ringCapacity, slotCount, contextLength });
+    this.rings = rings;
     const { maxSequences = slotCount } = options;
     const count =
       stateBytes(caches) === 0 ? 0 : countStates(caches, { maxSequences, slotCount, contextLength });
@@ -155,7 +160,7 @@ class SlotsRunner implements SlotModelRunner {
       backend: backend.name,
       device: 'cpu',
       onnxRuntimeVersion: backend.version,
-      cacheBytes: this.#store.byteLength,
+      cacheBytes: this.#store.byteLength + this.#stateStore.byteLength + (rings?.byteLength ?? 0),
       ...(variant === 'kernels' && 'isa' in backend.kernels ? { kernels: backend.kernels.isa } : {}),
       ...(memoryNote === undefined ? {} : { memoryNote }),
     };

@@ -13,9 +13,12 @@ export class StateStore {
   /** By graph name; both maps hold the same tensors. Empty for models without memory. */
   readonly inputs = new Map<string, OrtTensor>();
   readonly outputs = new Map<string, OrtTensor>();
+  /** All entries. Unit: bytes. */
+  readonly byteLength: number;
 
   /** Throws: `engine_failed` when there is no room for the arrays. */
   constructor(backend: OrtBackend, layers: readonly LayerCache[], entryCount: number) {
+    this.byteLength = entryCount * stateBytes(layers);
     for (const [layer, { states = [] }] of layers.entries()) {
       for (const [index, shape] of states.entries()) {
         const size = shape.reduce((product, dim) => product * dim, 1);
@@ -46,8 +49,11 @@ export class StateStore {
   }
 }
 
-/** Memory for states that are kept for prefix caching, unless the slots of cached prefixes need more. Unit: bytes. */
-const KEPT_BYTES = 512 * 2 ** 20;
+/**
+ * Memory for what prefix caching keeps of a model besides slots: states, unless the slots of cached prefixes need more, or pieces of
+ * rings. Unit: bytes.
+ */
+export const KEPT_BYTES = 512 * 2 ** 20;
 
 /** Tokens of a prompt from one state that is kept to the next: a cache hit computes half as many again, on average. */
 export const STATE_INTERVAL = 512;
