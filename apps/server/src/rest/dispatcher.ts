@@ -87,7 +87,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     }
     const { route, params } = found;
     const limits = { bodyLimitBytes, streamedBodyLimitBytes };
-    const input = new RequestInput(exchange.request, { route, params, search, ...limits });
+    const { signal } = exchange.context;
+    const input = new RequestInput(exchange.request, { route, params, search, ...limits, signal });
     try {
       const result = await callProcedure(exchange, route, input);
       await sendResult(exchange, route, result);

@@ -13,14 +13,21 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 /** A step over so much text takes about a millisecond. */
 const LARGE_BODY_BYTES = 262_144;
 
+export interface ReadJsonBodyOptions {
+  readonly limitBytes: number;
+  /** Default: `openai`. */
+  readonly style?: ErrorStyle;
+  /** Fires when the client leaves: then the rest of a large body is not parsed. */
+  readonly signal: AbortSignal;
+}
+
 /**
  * Throws: `malformed_request` for another content type, `body_too_large` past the limits of size and count. An empty body and bad JSON are
- * `malformed_request` in the `openai` style and listed faults in the `detail` style.
+ * `malformed_request` in the `openai` style and listed faults in the `detail` style. The reason of the signal.
  */
 export async function readJsonBody(
   request: IncomingMessage,
-  limitBytes: number,
-  style: ErrorStyle = 'openai',
+  { limitBytes, style = 'openai', signal }: ReadJsonBodyOptions,
 ): Promise<unknown> {
   checkBodyHeaders(request);
   const bytes = await readBytes(request, limitBytes);
@@ -31,14 +38,14 @@ export async function readJsonBody(
   try {
     // Each step of a large body is a turn of its own, so that several such bodies do not add up to one long turn.
     const isLarge = bytes.length > LARGE_BODY_BYTES;
-    if (isLarge) await yieldToEventLoop();
+    if (isLarge) await yieldUnlessAborted(signal);
     const text = utf8.decode(bytes);
-    if (isLarge) await yieldToEventLoop();
+    if (isLarge) await yieldUnlessAborted(signal);
     checkBodyCounts(text);
-    if (isLarge) await yieldToEventLoop();
-    return await parseInTurns(text);
+    if (isLarge) await yieldUnlessAborted(signal);
+    return await parseInTurns(text, signal);
   } catch (error) {
-    if (error instanceof ApiError) throw error;
+    if (error instanceof ApiError || signal.aborted) throw error;
     // Bytes that are not UTF-8 have no character position.
     if (style === 'detail')
       throw invalidInput(
@@ -51,14 +58,20 @@ export async function readJsonBody(
   }
 }
 
-/** Parses a large body in slices and yields to the event loop between them. Throws: `JsonSyntaxError`. */
-async function parseInTurns(text: string): Promise<unknown> {
+/** Parses a large body in slices and yields to the event loop between them. Throws: `JsonSyntaxError`, the reason of the signal. */
+async function parseInTurns(text: string, signal: AbortSignal): Promise<unknown> {
   const reading = parseLosslessJsonInSlices(text);
   for (;;) {
     const { done, value } = reading.next();
     if (done) return value;
-    await yieldToEventLoop();
+    await yieldUnlessAborted(signal);
   }
+}
+
+/** Throws: the reason of the signal. */
+async function yieldUnlessAborted(signal: AbortSignal): Promise<void> {
+  await yieldToEventLoop();
+  signal.throwIfAborted();
 }
 
 /** Throws: `malformed_request` for a body that is not plain JSON. */

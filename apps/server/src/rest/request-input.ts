@@ -13,6 +13,8 @@ export interface RequestInputOptions {
   readonly search: string;
   readonly bodyLimitBytes: number;
   readonly streamedBodyLimitBytes: number;
+  /** Fires when the client leaves. */
+  readonly signal: AbortSignal;
 }
 
 /** Reads the request on the first call of `read`: procedures ask for their input after they checked the credentials. */
@@ -47,10 +49,10 @@ export class RequestInput {
   }
 
   async #readQueryOrBody(): Promise<unknown> {
-    const { route, search, bodyLimitBytes } = this.#options;
+    const { route, search, bodyLimitBytes, signal } = this.#options;
     if (route.method === 'GET') return readQuery(search);
     if ((route.method === 'DELETE' || route.isBodyless) && !hasBody(this.#request)) return {};
-    return readJsonBody(this.#request, bodyLimitBytes, route.errors);
+    return readJsonBody(this.#request, { limitBytes: bodyLimitBytes, style: route.errors, signal });
   }
 }
 
