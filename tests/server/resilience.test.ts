@@ -2,8 +2,11 @@
 
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { join } from 'node:path';
+import { createTinyCheckpoint } from '@ortler/model-builder/testing';
+import { runs } from 'test-runs';
 import { afterEach, expect, it, vi } from 'vitest';
-import { isAlive, type RunningServer } from '../support/server.ts';
+import { isAlive, makeServerFolder, type RunningServer, startServer } from '../support/server.ts';
 import { startTinyServer } from '../support/tiny-server.ts';
 
 let server: RunningServer;
@@ -28,6 +31,30 @@ async function health(): Promise<{ status: number; states: Record<string, string
   const reply = await fetch(`${server.url}/health`);
   const { models } = (await reply.json()) as { models: { id: string; state: string }[] };
   return { status: reply.status, states: Object.fromEntries(models.map(({ id, state }) => [id, state])) };
+}
+
+function callFeedback(path: string, body: object): Promise<Response> {
+  return fetch(`${server.url}/feedback/${path}`, {
+    method: 'POST',
+    headers: {
+      authorization: `Basic ${Buffer.from(`api:${server.apiKey}`).toString('base64')}`,
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({ project_id: 'acme/app', ...body }),
+  });
+}
+
+/** Whether a feedback item was stored. */
+async function store(id: string): Promise<boolean> {
+  const item = { weave_ref: 'weave:///acme/app/call/c', feedback_type: 'custom', id, payload: {} };
+  return (await callFeedback('create', item)).ok;
+}
+
+async function countStored(): Promise<number> {
+  const { result } = (await (await callFeedback('query', { fields: ['COUNT(*)'] })).json()) as {
+    result: [Record<string, number>];
+  };
+  return Number(Object.values(result[0])[0]);
 }
 
 it('loses only the open requests of a model whose process is killed, tells so, and restarts it', async () => {
@@ -78,6 +105,56 @@ it.skipIf(process.platform === 'win32')(
     );
     expect((await post({ messages, model: 'a', max_tokens: 4 })).status).toBe(200);
   },
+);
+
+/** How often each fault of a model comes and goes. */
+const ROUNDS = runs({ daily: 2, full: 20 });
+/** Models of which one has the fault, in turns: the pause before a restart doubles with each fault that follows soon. */
+const MODELS = Array.from({ length: Math.min(ROUNDS, 6) + 1 }, (_, index) => `m${index}`);
+const STEP_TIMEOUT_MS = 500;
+/** With room for a request on a busy machine, beyond two seconds. Unit: milliseconds. */
+const HEALTH_LIMIT_MS = 3_500;
+
+it.skipIf(process.platform === 'win32').each([
+  { fault: 'dies', signal: 'SIGKILL', noticedAfterMs: 0 },
+  // It is noticed by the first request that waits for it.
+  { fault: 'hangs', signal: 'SIGSTOP', noticedAfterMs: STEP_TIMEOUT_MS },
+] as const)(
+  'tells within two seconds that a model $fault, and answers and stores on beside it, time and again',
+  async ({ signal, noticedAfterMs }) => {
+    const folder = await makeServerFolder();
+    await createTinyCheckpoint(join(folder, 'a'));
+    const models = MODELS.map(name => `${name}=${join(folder, 'a')}`).join();
+    const settings = ['--models', models, '--step-timeout-ms', String(STEP_TIMEOUT_MS)];
+    server = await startServer({ folder, arguments: settings });
+    const say = async (model: string) => {
+      const reply = await post({ messages, model, max_tokens: 8, temperature: 0 });
+      const text = await reply.text();
+      if (reply.status === 200) return JSON.parse(text).choices[0].message.content as string;
+      expect([reply.status, reply.headers.get('retry-after')]).toEqual([503, expect.stringMatching(/^\d+$/)]);
+      return 'refused';
+    };
+    const expected = await say('m0');
+    const answers = async (names: readonly string[]) => Promise.all(names.map(say));
+    const statesOf = async () => Object.values((await health()).states).sort();
+    const oneIsDown = ['ready', ...MODELS.slice(2).map(() => 'ready'), 'restarting'];
+    for (let round = 0; round < ROUNDS; round++) {
+      // The one that runs longest.
+      process.kill(server.modelPids()[0]!, signal);
+      const open = answers(MODELS);
+      await vi.waitFor(async () => expect(await statesOf()).toEqual(oneIsDown), {
+        timeout: HEALTH_LIMIT_MS + noticedAfterMs,
+        interval: 5,
+      });
+      expect(await store(`round-${round}`)).toBe(true);
+      expect((await open).toSorted()).toEqual([...MODELS.slice(1).map(() => expected), 'refused'].sort());
+      await vi.waitFor(async () => expect(await statesOf()).toEqual(MODELS.map(() => 'ready')), PATIENCE);
+      expect(new Set(await answers(MODELS))).toEqual(new Set([expected]));
+    }
+    expect(await countStored()).toBe(ROUNDS);
+    expect(server.modelPids()).toHaveLength(MODELS.length);
+  },
+  300_000,
 );
 
 it('stops generating for a client that leaves, and frees what it used', async () => {

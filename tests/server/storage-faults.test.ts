@@ -2,15 +2,17 @@
 // acknowledged is lost, nothing that was lost is acknowledged, and /health tells the truth within two seconds of a fault and of
 // its end. Dead and hanging models are in `resilience.test.ts`.
 
-import { execFileSync } from 'node:child_process';
-import { cp, mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { cp, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { runs } from 'test-runs';
 import { afterEach, expect, it } from 'vitest';
 import { createPostgresDatabase, TEST_POSTGRES_URL } from '../../apps/server/test/databases.ts';
+import { createTeamKey } from '../../bench/server/team-key.ts';
 import { startPostgresCluster } from '../../scripts/ci/postgres-cluster.mjs';
+import { createNeighbour } from '../support/neighbour.ts';
 import { makeServerFolder, type RunningServer, startServer } from '../support/server.ts';
+import { canMountDisk, mountDisk } from '../support/small-disk.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 
 const KEY = 'fault-key';
@@ -58,18 +60,21 @@ async function create(id: string): Promise<Answer> {
   return { status: reply.status, code: reply.statusText, retryAfter: reply.headers.get('retry-after') };
 }
 
+function queryIds(offset: number): Promise<Response> {
+  return fetch(`${server!.url}/feedback/query`, {
+    method: 'POST',
+    headers: {
+      authorization: `Basic ${Buffer.from(`api:${KEY}`).toString('base64')}`,
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({ project_id: PROJECT, fields: ['id'], limit: 100, offset }),
+  });
+}
+
 async function storedIds(): Promise<Set<string>> {
   const ids = new Set<string>();
   for (let offset = 0; ; offset += 100) {
-    const reply = await fetch(`${server!.url}/feedback/query`, {
-      method: 'POST',
-      headers: {
-        authorization: `Basic ${Buffer.from(`api:${KEY}`).toString('base64')}`,
-        'content-type': 'application/json',
-      },
-      body: JSON.stringify({ project_id: PROJECT, fields: ['id'], limit: 100, offset }),
-    });
-    const { result } = (await reply.json()) as { result: { id: string }[] };
+    const { result } = (await (await queryIds(offset)).json()) as { result: { id: string }[] };
     for (const { id } of result) ids.add(id);
     if (result.length < 100) return ids;
   }
@@ -101,29 +106,17 @@ const start = async (folder: string, ...settings: readonly string[]) => {
   server = await startServer({ folder, arguments: ['--api-key', KEY, ...settings] });
 };
 
-/** A disk of its own, which only root may mount. */
-function mountDisk(folder: string): boolean {
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=48m', 'tmpfs', folder], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-const canMount = process.platform === 'linux' && process.getuid?.() === 0;
-it.skipIf(!canMount)(
-  `answers 503 on a full disk, keeps what it acknowledged, and goes on${canMount ? '' : ' (skipped: needs root, to mount a small disk)'}`,
+it.skipIf(!canMountDisk)(
+  `answers 503 on a full disk, keeps what it acknowledged, and goes on${canMountDisk ? '' : ' (skipped: needs root, to mount a small disk)'}`,
   { timeout: 240_000 },
   async () => {
     const folder = await makeServerFolder();
     const data = join(folder, 'data');
     await mkdir(data);
-    expect(mountDisk(data)).toBe(true);
-    undo = async () => {
-      execFileSync('umount', ['-l', data]);
-    };
+    const unmount = mountDisk(data, '48m');
+    undo = async () => unmount();
     await start(folder, '--low-disk', '0');
+    const neighbour = createNeighbour(server!.url, await createTeamKey(data, server!.url, 'beta'));
     const acknowledged: string[] = [];
     for (let round = 0; round < ROUNDS; round++) {
       await healthBecomes(({ status, disk }) => status === 'ok' && disk.state === 'ok');
@@ -136,7 +129,9 @@ it.skipIf(!canMount)(
       } finally {
         await filler.close();
       }
-      await healthBecomes(({ status, disk }) => status === 'degraded' && disk.state === 'full');
+      await neighbour.beside(
+        healthBecomes(({ status, disk }) => status === 'degraded' && disk.state === 'full'),
+      );
       let refusedCount = 0;
       // The write-ahead log may still have room of its own for a few.
       for (let number = 0; refusedCount < 3 && number < 500; number++) {
@@ -149,6 +144,7 @@ it.skipIf(!canMount)(
         }
       }
       expect(refusedCount).toBe(3);
+      await neighbour.callAll();
       await rm(join(data, 'filler'));
       await healthBecomes(({ status }) => status === 'ok');
       expect((await create(`after-${round}`)).status).toBe(200);
@@ -194,24 +190,93 @@ it('refuses writes after its data folder was removed, and goes on with a backup'
 });
 
 it('does not start on a damaged database or one that lost its content, and says why', {
-  timeout: 120_000,
+  timeout: 240_000,
 }, async () => {
   const folder = await makeServerFolder();
-  undo = () => rm(folder, { recursive: true, force: true });
+  const backup = `${folder}-backup`;
+  undo = async () => {
+    for (const path of [folder, backup]) await rm(path, { recursive: true, force: true });
+  };
   await start(folder);
-  for (let number = 0; number < 30; number++) await create(`n${number}`);
+  const acknowledged: string[] = [];
+  for (let number = 0; number < 30; number++)
+    if ((await create(`n${number}`)).status === 200) acknowledged.push(`n${number}`);
   server!.child.kill('SIGTERM');
   await server!.exited;
+  await rename(folder, backup);
   const file = join(folder, 'data', 'ortler.db');
-  const { size } = await stat(file);
-  const handle = await open(file, 'r+');
-  await handle.write(Buffer.alloc(size / 2, 0xa5), 0, size / 2, size / 4);
-  await handle.close();
-  await expect(start(folder)).rejects.toThrow(/the file is damaged.*restore it from a backup/s);
-  await mkdir(join(folder, 'data'), { recursive: true });
+  for (let round = 0; round < ROUNDS; round++) {
+    // A failed start removes its folder.
+    await cp(backup, folder, { recursive: true });
+    const bytes = await readFile(file);
+    // Half of the file, from another place each time.
+    const at = Math.floor((bytes.length / 2) * (round / ROUNDS));
+    await writeFile(file, bytes.fill(0xa5, at, at + bytes.length / 2));
+    await expect(start(folder)).rejects.toThrow(/the file is damaged.*restore it from a backup/s);
+  }
+  await cp(backup, folder, { recursive: true });
   await writeFile(file, '');
   await expect(start(folder)).rejects.toThrow('ortler.db is empty, where a database was expected');
+  await cp(backup, folder, { recursive: true });
+  await start(folder);
+  expect(await storedIds()).toEqual(new Set(acknowledged));
 });
+
+it('stops writes into a database that is damaged under it, keeps what it acknowledged, and goes on once it is sound', {
+  timeout: 240_000,
+}, async () => {
+  const folder = await makeServerFolder();
+  await start(folder);
+  const acknowledged: string[] = [];
+  // More than the write-ahead log keeps, so that statements read the file.
+  for (let number = 0; number < 300; number++) {
+    expect((await create(`n${number}`)).status).toBe(200);
+    acknowledged.push(`n${number}`);
+  }
+  const file = join(folder, 'data', 'ortler.db');
+  for (let round = 0; round < ROUNDS; round++) {
+    const repair = await damagePages(file);
+    const noticed = healthBecomes(
+      ({ status, databases }) => status === 'degraded' && databases[0]?.state === 'corrupt',
+    );
+    let refusedCount = 0;
+    for (let number = 0; refusedCount < 3 && number < 500; number++) {
+      // Damage shows where a statement meets it.
+      if (refusedCount === 0) expect([200, 503]).toContain((await queryIds(0)).status);
+      const id = `r${round}-n${number}`;
+      const { status, retryAfter } = await create(id);
+      if (status === 200) acknowledged.push(id);
+      else {
+        expect([status, retryAfter]).toEqual([503, '30']);
+        refusedCount++;
+      }
+    }
+    expect(refusedCount).toBe(3);
+    await noticed;
+    await repair();
+    await healthBecomes(({ status }) => status === 'ok');
+    expect((await create(`after-${round}`)).status).toBe(200);
+    acknowledged.push(`after-${round}`);
+  }
+  const stored = await storedIds();
+  expect(acknowledged.filter(id => !stored.has(id))).toEqual([]);
+});
+
+/** Damages all pages but the first. Returns what puts back those that were not written since. */
+async function damagePages(file: string): Promise<() => Promise<void>> {
+  const PAGE = 4_096;
+  const sound = await readFile(file);
+  const handle = await open(file, 'r+');
+  await handle.write(Buffer.alloc(sound.length - PAGE, 0xa5), 0, sound.length - PAGE, PAGE);
+  await handle.close();
+  return async () => {
+    const now = await readFile(file);
+    const again = await open(file, 'r+');
+    for (let at = PAGE; at < sound.length; at += PAGE)
+      if (now.subarray(at, at + PAGE).every(byte => byte === 0xa5)) await again.write(sound, at, PAGE, at);
+    await again.close();
+  };
+}
 
 it('names the file of usage in health, does not start on a damaged one, and loses nothing else without it', {
   timeout: 120_000,
@@ -292,6 +357,54 @@ it.skipIf(TEST_POSTGRES_URL === undefined)(
     const stored = await storedIds();
     expect(stored).toContain('before');
     expect(stored).toContain('after');
+  },
+);
+
+it.skipIf(TEST_POSTGRES_URL === undefined)(
+  `counts usage once when PostgreSQL is lost at its commit${TEST_POSTGRES_URL === undefined ? ' (skipped: TEST_POSTGRES_URL is not set)' : ''}`,
+  { timeout: 240_000 },
+  async () => {
+    const database = await createPostgresDatabase();
+    const url = new URL(database.url);
+    const proxy = await startTcpProxy(url.hostname, Number(url.port));
+    undo = async () => {
+      await proxy.close();
+      await database.drop();
+    };
+    url.port = String(proxy.port);
+    url.hostname = '127.0.0.1';
+    await start(await makeServerFolder(), '--database-url', url.href);
+    const call = async (path: string, body?: object) => {
+      const reply = await fetch(server!.url + path, {
+        method: body === undefined ? 'GET' : 'POST',
+        headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+        body: body === undefined ? null : JSON.stringify(body),
+      });
+      expect(reply.status).toBe(200);
+      return (await reply.json()) as { data: { results: { num_model_requests: number }[] }[] };
+    };
+    const chat = () =>
+      call('/v1/chat/completions', { messages: [{ role: 'user', content: 'x' }], max_tokens: 1 });
+    const countedRequests = async () => {
+      const start = Math.floor(Date.now() / 1_000) - 86_400;
+      const { data } = await call(`/v1/organization/usage/completions?start_time=${start}`);
+      return data.flatMap(({ results }) => results).reduce((sum, each) => sum + each.num_model_requests, 0);
+    };
+    let sentCount = 0;
+    for (let round = 0; round < ROUNDS; round++) {
+      proxy.cutOnceAt('commit', round % 2 === 0 ? 'after' : 'before');
+      await Promise.all([chat(), chat(), chat()]);
+      sentCount += 3;
+      // The batch is written again after a second.
+      await expect.poll(countedRequests, { timeout: 10_000, interval: 50 }).toBeGreaterThanOrEqual(sentCount);
+      expect(proxy.trappedCount).toBe(round + 1);
+      expect(await countedRequests()).toBe(sentCount);
+    }
+    // With what is written at the end.
+    server!.child.kill('SIGTERM');
+    await server!.exited;
+    await start(server!.folder, '--database-url', url.href);
+    expect(await countedRequests()).toBe(sentCount);
   },
 );
 

@@ -9,6 +9,12 @@ export interface TcpProxy {
   /** Passes nothing on until `restore`, as a database that hangs; connections stay open. */
   freeze(): void;
   restore(): void;
+  /**
+   * Ends the next connection that sends this text. `before`: the text does not arrive. `after`: it arrives, and the reply is lost.
+   */
+  cutOnceAt(text: string, when: 'before' | 'after'): void;
+  /** Connections that `cutOnceAt` has ended. */
+  readonly trappedCount: number;
   close(): Promise<void>;
 }
 
@@ -17,12 +23,27 @@ export async function startTcpProxy(host: string, port: number): Promise<TcpProx
   const open = new Set<Socket>();
   let isCut = false;
   let isFrozen = false;
+  let trap: { readonly text: string; readonly when: 'before' | 'after' } | undefined;
+  let trappedCount = 0;
   const server = createServer(near => {
     if (isCut) {
       near.destroy();
       return;
     }
     const far = connect(port, host);
+    // Before the pipe below writes the part.
+    near.on('data', (part: Buffer) => {
+      if (trap === undefined || !part.includes(trap.text)) return;
+      const { when } = trap;
+      trap = undefined;
+      trappedCount++;
+      if (when === 'before') far.destroy();
+      else
+        far
+          .unpipe(near)
+          .once('data', () => near.destroy())
+          .resume();
+    });
     for (const [socket, other] of [
       [near, far],
       [far, near],
@@ -53,6 +74,12 @@ export async function startTcpProxy(host: string, port: number): Promise<TcpProx
       isCut = false;
       isFrozen = false;
       for (const socket of open) socket.resume();
+    },
+    cutOnceAt(text, when) {
+      trap = { text, when };
+    },
+    get trappedCount() {
+      return trappedCount;
     },
     async close() {
       cut();

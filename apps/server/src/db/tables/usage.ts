@@ -1,5 +1,6 @@
-// Kysely type of the `usage` table, one row per day, key, project and model.
+// Kysely types of the tables of usage.
 
+/** One row per day, key, team, project and model. */
 export interface UsageTable {
   /** `2026-11-23`, UTC. */
   readonly day: string;
@@ -15,6 +16,15 @@ export interface UsageTable {
   readonly output_token_count: number;
 }
 
+/** The last batch of each writer, one writer per start of a server: a batch that was stored already is not added again. */
+export interface UsageWriterTable {
+  readonly id: string;
+  readonly last_batch: number;
+  /** Day of that batch, UTC. */
+  readonly last_day: string;
+}
+
 export interface UsageTables {
   readonly usage: UsageTable;
+  readonly usage_writers: UsageWriterTable;
 }

@@ -1,5 +1,6 @@
 // The usage store: on PostgreSQL in the main database, on SQLite in a file of its own beside it.
 
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { UsageGroup, UsageQuery, UsageStore, UsageSum } from '@ortler/api';
 import { type Kysely, sql } from 'kysely';
@@ -7,8 +8,8 @@ import type { Database, DatabaseKind } from '../../db/database.ts';
 import { openUsageFile } from '../../db/sqlite/open-usage-file.ts';
 import type { UsageTable, UsageTables } from '../../db/tables/usage.ts';
 import type { CheckedDatabase } from '../../system/storage-checks.ts';
-import { createUsageTable } from './usage-table.ts';
-import { UsageWriter } from './usage-writer.ts';
+import { createUsageTables } from './usage-table.ts';
+import { dayOf, type UsageBatch, UsageWriter } from './usage-writer.ts';
 
 export const USAGE_FILE = 'usage.db';
 
@@ -30,19 +31,24 @@ const COLUMNS = {
 /** Rows of one insert: nine columns each, and SQLite accepts 32,766 parameters. */
 const ROWS_PER_STATEMENT = 1_000;
 
+const KEEP_WRITERS_MS = 30 * 24 * 60 * 60 * 1_000;
+
 /** Opens the store. @param dataDir Folder of the file on SQLite. Throws: `DatabaseError`. */
 export async function openUsageStore(database: Database, dataDir: string): Promise<OpenUsageStore> {
   const { kind } = database;
   if (kind === 'postgres') {
-    await database.exclusively('usage-table', trx => createUsageTable(trx, kind));
-    return createStore(database.db as unknown as Kysely<UsageTables>, kind, {
+    await database.exclusively('usage-table', trx => createUsageTables(trx, kind));
+    const db = database.db as unknown as Kysely<UsageTables>;
+    await forgetWriters(db);
+    return createStore(db, kind, {
       databases: [],
       closeDb: async () => undefined,
     });
   }
   const { db, condition, close } = await openUsageFile(join(dataDir, USAGE_FILE));
   try {
-    await createUsageTable(db, kind);
+    await createUsageTables(db, kind);
+    await forgetWriters(db);
   } catch (error) {
     await close();
     throw error;
@@ -55,7 +61,8 @@ function createStore(
   kind: DatabaseKind,
   { databases, closeDb }: Pick<OpenUsageStore, 'databases'> & { readonly closeDb: () => Promise<void> },
 ): OpenUsageStore {
-  const writer = new UsageWriter(rows => addRows(db, rows));
+  const writerId = randomUUID();
+  const writer = new UsageWriter(batch => addBatch(db, writerId, batch));
   return {
     databases,
     record: usage => writer.record(usage),
@@ -67,10 +74,31 @@ function createStore(
   };
 }
 
-async function addRows(db: Kysely<UsageTables>, rows: readonly UsageTable[]): Promise<void> {
+/** Adds the rows, unless this batch or a later one of the writer is stored. */
+async function addBatch(
+  db: Kysely<UsageTables>,
+  writerId: string,
+  { number, rows }: UsageBatch,
+): Promise<void> {
   // In one order, so that servers on one database cannot block each other for ever.
   const sorted = rows.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
   await db.transaction().execute(async trx => {
+    // A transaction of a lost connection that still runs holds this row, so this one waits for its end.
+    const isNew = await trx
+      .insertInto('usage_writers')
+      .values({ id: writerId, last_batch: number, last_day: dayOf(Date.now()) })
+      .onConflict(conflict =>
+        conflict
+          .column('id')
+          .doUpdateSet(({ ref }) => ({
+            last_batch: ref('excluded.last_batch'),
+            last_day: ref('excluded.last_day'),
+          }))
+          .whereRef('usage_writers.last_batch', '<', 'excluded.last_batch'),
+      )
+      .returning('id')
+      .executeTakeFirst();
+    if (isNew === undefined) return;
     for (let start = 0; start < sorted.length; start += ROWS_PER_STATEMENT)
       await trx
         .insertInto('usage')
@@ -85,6 +113,14 @@ async function addRows(db: Kysely<UsageTables>, rows: readonly UsageTable[]): Pr
         )
         .execute();
   });
+}
+
+/** Writers of starts that stored nothing for so long write no more. */
+async function forgetWriters(db: Kysely<UsageTables>): Promise<void> {
+  await db
+    .deleteFrom('usage_writers')
+    .where('last_day', '<', dayOf(Date.now() - KEEP_WRITERS_MS))
+    .execute();
 }
 
 function keyOf({ day, key_id, team, project, model }: UsageTable): string {

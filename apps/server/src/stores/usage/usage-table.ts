@@ -1,4 +1,4 @@
-// Creates the `usage` table. Not a migration of the main database: on SQLite it is in a file of its own, because every answer
+// Creates the tables of usage. Not a migration of the main database: on SQLite it is in a file of its own, because every answer
 // waits for a write to it, and a long write to the main database would delay them all.
 
 import type { Kysely } from 'kysely';
@@ -9,8 +9,8 @@ import type { UsageTables } from '../../db/tables/usage.ts';
 const COUNTS = ['request_count', 'input_token_count', 'cached_token_count', 'output_token_count'] as const;
 const KEYS = ['day', 'key_id', 'team', 'project', 'model'] as const;
 
-/** Creates the table if it does not exist. */
-export async function createUsageTable<Tables extends UsageTables>(
+/** Creates the tables that do not exist. */
+export async function createUsageTables<Tables extends UsageTables>(
   db: Kysely<Tables>,
   kind: DatabaseKind,
 ): Promise<void> {
@@ -21,6 +21,14 @@ export async function createUsageTable<Tables extends UsageTables>(
     table = table.addColumn(name, integer, column => column.notNull()) as typeof table;
   await table
     .addPrimaryKeyConstraint('usage_key', [...KEYS] as never)
+    .modifyEnd(tableEnd)
+    .execute();
+  await db.schema
+    .createTable('usage_writers')
+    .ifNotExists()
+    .addColumn('id', text, column => column.notNull().primaryKey())
+    .addColumn('last_batch', integer, column => column.notNull())
+    .addColumn('last_day', text, column => column.notNull())
     .modifyEnd(tableEnd)
     .execute();
 }

@@ -12,15 +12,25 @@ const PATIENCE_MS = 2_000;
 
 type Waiter = () => void;
 
+/** What is written in one transaction. */
+export interface UsageBatch {
+  /** Grows with each batch of a writer. A batch that is written again, because its commit was not acknowledged, has the same one. */
+  readonly number: number;
+  readonly rows: readonly UsageTable[];
+}
+
 export class UsageWriter {
-  readonly #write: (rows: readonly UsageTable[]) => Promise<void>;
+  readonly #write: (batch: UsageBatch) => Promise<void>;
   #rows = new Map<string, UsageTable>();
+  /** Could not be written, or was, and its commit was not acknowledged. It stays as it is, apart from what is recorded later. */
+  #unacknowledged: UsageBatch | undefined;
+  #batchCount = 0;
   #waiters: Waiter[] = [];
   #writing: Promise<void> | undefined;
   #retry: NodeJS.Timeout | undefined;
 
-  /** @param write Adds the rows to those of the table, all or none. */
-  constructor(write: (rows: readonly UsageTable[]) => Promise<void>) {
+  /** @param write Adds the rows to those of the table, all or none, unless this batch was stored already. */
+  constructor(write: (batch: UsageBatch) => Promise<void>) {
     this.#write = write;
   }
 
@@ -41,7 +51,7 @@ export class UsageWriter {
   async close(): Promise<void> {
     clearTimeout(this.#retry);
     await this.#writing;
-    if (this.#rows.size > 0) await this.#writeBatch().catch(() => undefined);
+    await this.#writeBatch().catch(() => undefined);
     clearTimeout(this.#retry);
   }
 
@@ -55,17 +65,20 @@ export class UsageWriter {
     this.#writing = undefined;
   }
 
-  /** Throws: as `write`; then the rows stay. */
+  /** Writes what was not acknowledged, then what was recorded since. Throws: as `write`; then the rows stay. */
   async #writeBatch(): Promise<void> {
-    const batch = this.#rows;
-    this.#rows = new Map();
     clearTimeout(this.#retry);
-    try {
-      await this.#write([...batch.values()]);
-    } catch (error) {
-      for (const row of batch.values()) this.#add(row);
-      throw error;
-    }
+    if (this.#unacknowledged !== undefined) await this.#writeOne(this.#unacknowledged);
+    if (this.#rows.size === 0) return;
+    const rows = [...this.#rows.values()];
+    this.#rows = new Map();
+    await this.#writeOne({ number: ++this.#batchCount, rows });
+  }
+
+  async #writeOne(batch: UsageBatch): Promise<void> {
+    this.#unacknowledged = batch;
+    await this.#write(batch);
+    this.#unacknowledged = undefined;
   }
 
   #retryLater(): void {
@@ -96,7 +109,7 @@ function addCounts(a: UsageTable, b: UsageTable): UsageTable {
 
 function toRow(usage: UsageRecord): UsageTable {
   return {
-    day: new Date(usage.atMs).toISOString().slice(0, 10),
+    day: dayOf(usage.atMs),
     key_id: usage.keyId,
     team: usage.team ?? '',
     project: usage.project ?? '',
@@ -106,4 +119,9 @@ function toRow(usage: UsageRecord): UsageTable {
     cached_token_count: usage.cachedTokenCount,
     output_token_count: usage.outputTokenCount,
   };
+}
+
+/** The day in UTC, such as `2026-11-23`. */
+export function dayOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
 }
