@@ -17,6 +17,8 @@ export interface ServerOptions {
   readonly dataDir?: string;
   /** Values of flags by their names without dashes. The variables of the environment hold too. */
   readonly flags?: Readonly<Record<string, string | number>>;
+  /** For Node itself. */
+  readonly nodeArguments?: readonly string[];
 }
 
 export interface StartedServer {
@@ -29,12 +31,16 @@ export interface StartedServer {
 }
 
 /** Waits until the server and its model answer. */
-export async function startServer({ dataDir, flags = {} }: ServerOptions = {}): Promise<StartedServer> {
+export async function startServer({
+  dataDir,
+  flags = {},
+  nodeArguments = [],
+}: ServerOptions = {}): Promise<StartedServer> {
   const folder = dataDir === undefined ? mkdtempSync(join(tmpdir(), 'ortler-bench-')) : resolve(dataDir);
   const options = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, String(value)]);
   const server = spawn(
     process.execPath,
-    ['--conditions=source', 'apps/server/src/cli.ts', 'serve', '--port', '0', ...options],
+    ['--conditions=source', ...nodeArguments, 'apps/server/src/cli.ts', 'serve', '--port', '0', ...options],
     {
       cwd: ROOT,
       env: { ...process.env, ORTLER_API_KEY: API_KEY, ORTLER_DATA_DIR: folder },
