@@ -39,6 +39,8 @@ export interface DeltaShape {
   readonly valueSize: number;
   /** Columns before those of the gate. */
   readonly gateStart: number;
+  /** Heads of values take the heads of keys in turns. */
+  readonly keysInTurns?: boolean;
   readonly seed: number;
 }
 
@@ -101,7 +103,7 @@ export function convolutionOperator(shape: ConvolutionShape, tokenCount: number)
 }
 
 export function deltaOperator(shape: DeltaShape, tokenCount: number): MemoryOperator {
-  const { keyHeads, valueHeads, keySize, valueSize, gateStart, seed } = shape;
+  const { keyHeads, valueHeads, keySize, valueSize, gateStart, keysInTurns = false, seed } = shape;
   const random = new RandomNumbers(seed);
   const keys = keyHeads * keySize;
   const values = valueHeads * valueSize;
@@ -118,7 +120,7 @@ export function deltaOperator(shape: DeltaShape, tokenCount: number): MemoryOper
   const states = Array.from({ length: valueHeads }, () => new Float64Array(keySize * valueSize));
   for (let t = 0; t < tokenCount; t++)
     for (let head = 0; head < valueHeads; head++) {
-      const keyHead = Math.floor(head / (valueHeads / keyHeads));
+      const keyHead = keysInTurns ? head % keyHeads : Math.floor(head / (valueHeads / keyHeads));
       const vector = (start: number, size: number) =>
         Float64Array.from(qkv.subarray(t * columns + start, t * columns + start + size));
       const unit = (x: Float64Array): Float64Array => {
@@ -172,6 +174,7 @@ export function deltaOperator(shape: DeltaShape, tokenCount: number): MemoryOper
         value_size: int(valueSize),
         gate_start: int(gateStart),
         epsilon: float(epsilon),
+        keys_in_turns: int(keysInTurns ? 1 : 0),
       },
     },
     inputs: {

@@ -57,6 +57,11 @@ const OPERATORS: readonly (readonly [string, (tokenCount?: number) => MemoryOper
     'gated delta networks of many heads',
     (count = TOKEN_COUNT) => deltaOperator({ ...DELTA, keyHeads: 7, valueHeads: 21, keySize: 16 }, count),
   ],
+  [
+    'gated delta networks whose heads of values take those of keys in turns',
+    (count = TOKEN_COUNT) =>
+      deltaOperator({ ...DELTA, keyHeads: 3, valueHeads: 6, keySize: 16, keysInTurns: true }, count),
+  ],
 ];
 
 /** Relative to the largest number of the result. */

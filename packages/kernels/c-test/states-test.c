@@ -78,6 +78,7 @@ static Layer random_layer(Random *random) {
   }
   Delta d = {.key_heads = random_int(random, 1, 3), .key_size = 16 * random_int(random, 1, 4), .value_size = 16 * random_int(random, 1, 4), .epsilon = 1e-6f};
   d.value_heads = d.key_heads * random_int(random, 1, 3);
+  d.keys_in_turns = random_int(random, 0, 1);
   if (chance(random, 5)) d.key_size = MAX_KEY_SIZE;
   const size_t values = (size_t)d.value_heads * d.value_size;
   d.z_start = random_int(random, 0, 20);

@@ -23,6 +23,8 @@ typedef struct {
   States states;
   /** Sizes in whole vectors. */
   int key_heads, value_heads, key_size, value_size;
+  /** Heads of values take the heads of keys in turns; else neighbours have the same. */
+  int keys_in_turns;
   /** Queries and keys [key_heads, key_size], then values [value_heads, value_size]. Shape: [batch, length, ..]. */
   const float *qkv;
   /** b, then a. Shape: [batch, length, 2 * value_heads]. */

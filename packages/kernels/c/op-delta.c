@@ -4,7 +4,7 @@
 //               [entries, value_heads, key_size, value_size]; states to read int32 [batch]; states to write int32 [batch, length];
 //               gates [batch, length, 2 * value_heads], b and a; z [batch, length, columns]; decay_log and decay_bias [value_heads];
 //               norm [value_size]
-//   attributes  key_heads, value_heads, key_size, value_size; gate_start, the first column of z; epsilon
+//   attributes  key_heads, value_heads, key_size, value_size; gate_start, the first column of z; epsilon; keys_in_turns
 //   outputs     float32 [batch, length, value_heads * value_size]; the states, in the memory of the past ones
 #include "isa.h"
 #include "op-states.h"
@@ -40,6 +40,7 @@ static Status create(const Operator *op, Api api, Info *info, void **kernel) {
       .value_heads = (int)value_heads,
       .key_size = (int)key_size,
       .value_size = (int)value_size,
+      .keys_in_turns = int_attribute(api, info, "keys_in_turns", 0) != 0,
       .decay_log = log.data,
       .decay_bias = bias.data,
       .norm = norm.data,

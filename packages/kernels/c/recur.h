@@ -89,7 +89,8 @@ DELTA_PASSES(2)
 /** Columns `item` of a head of values, through all tokens of a sequence. */
 static void recur_delta(const Delta *d, int sequence, int head, int item) {
   const States *s = &d->states;
-  const int vectors = delta_vectors(d), width = vectors * LANES, size = d->key_size, key_head = head / (d->value_heads / d->key_heads);
+  const int vectors = delta_vectors(d), width = vectors * LANES, size = d->key_size;
+  const int key_head = d->keys_in_turns ? head % d->key_heads : head / (d->value_heads / d->key_heads);
   const size_t place = (size_t)head * size * d->value_size + (size_t)item * width;
   const size_t value_column = (size_t)2 * d->key_heads * size + (size_t)head * d->value_size + (size_t)item * width;
   _Alignas(64) float memory[MAX_KEY_SIZE * ITEM_VECTORS * LANES];

@@ -44,7 +44,7 @@ describe('findLayerCaches', () => {
       'kernels',
       { memory: { kind: 'short-convolution', kernel: 3, hasBias: false } },
       {},
-      { memory: { kind: 'gated-delta-net', kernel: 4, ...delta } },
+      { memory: { kind: 'gated-delta-net', kernel: 4, keysInTurns: false, ...delta } },
     );
     expect(caches).toEqual([
       { ...sizes, states: [[2, 96]] },

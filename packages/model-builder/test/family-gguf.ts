@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { encodeGguf, type FieldToWrite } from '@ortler/gguf/testing';
 import { fillSeeded } from '../src/testing/seeded-weights.ts';
 import type { GoldenCase } from './decoder-golden.ts';
+import type { TensorRule } from './gguf-rules.ts';
 
 /** How the converter writes a family. */
 export interface GgufPlan {
@@ -17,6 +18,8 @@ export interface GgufPlan {
   readonly modules?: Readonly<Record<string, string>>;
   /** Weights of norms are written with one added. */
   readonly addsOne?: boolean;
+  /** What else becomes of tensors of a layer. */
+  readonly rule?: TensorRule;
   /** Rows of queries and keys are moved as for Llama. */
   readonly permutes?: boolean;
   /** Keys of the converter that the plan contradicts, or leaves out, where that changes the model. */
@@ -51,11 +54,27 @@ const MODULES: Readonly<Record<string, string>> = {
   per_layer_input_gate: 'inp_gate',
   per_layer_projection: 'proj',
   post_per_layer_input_norm: 'post_norm',
+  'mlp.router': 'ffn_gate_inp',
+  'mlp.shared_expert.gate_proj': 'ffn_gate_shexp',
+  'mlp.shared_expert.up_proj': 'ffn_up_shexp',
+  'mlp.shared_expert.down_proj': 'ffn_down_shexp',
+  'mlp.shared_experts.gate_proj': 'ffn_gate_shexp',
+  'mlp.shared_experts.up_proj': 'ffn_up_shexp',
+  'mlp.shared_experts.down_proj': 'ffn_down_shexp',
+  'mlp.shared_expert_gate': 'ffn_gate_inp_shexp',
+};
+/** Tensors of a layer without a part of their own. */
+const WITHOUT_PART: Readonly<Record<string, string>> = {
+  layer_scalar: 'layer_output_scale.weight',
+  'self_attn.sinks': 'attn_sinks.weight',
+  'feed_forward.expert_bias': 'exp_probs_b.bias',
+  'mlp.gate.e_score_correction_bias': 'exp_probs_b.bias',
 };
 const OUTER: Readonly<Record<string, string>> = {
   'model.embed_tokens.weight': 'token_embd.weight',
   'model.norm.weight': 'output_norm.weight',
   'model.norm.bias': 'output_norm.bias',
+  'model.embedding_norm.weight': 'token_embd_norm.weight',
   'lm_head.weight': 'output.weight',
   'model.embed_tokens_per_layer.weight': 'per_layer_token_embd.weight',
   'model.per_layer_model_projection.weight': 'per_layer_model_proj.weight',
@@ -68,9 +87,19 @@ export async function writeFamilyGguf(folder: string, golden: GoldenCase, plan: 
   const headCount = config.num_attention_heads as number;
   const headSize = (config.head_dim as number | undefined) ?? (config.hidden_size as number) / headCount;
   const plain = Object.entries(golden.tensors).filter(([name]) => !EXPERTS.test(name));
-  const tensors = plain.map(([name, [shape, scale, offset]]) => {
+  const tensors = plain.flatMap(([name, [shape, scale, offset]]) => {
     const values = new Float32Array(shape.reduce((product, size) => product * size, 1));
     fillSeeded(values, { seed, name, start: 0, scale, offset });
+    const [, layer, inLayer] = /^model\.layers\.(\d+)\.(.+?)(?:\.weight)?$/.exec(name) ?? [];
+    const converted =
+      inLayer === undefined ? undefined : plan.rule?.({ name: inLayer, shape, values }, config);
+    if (converted !== undefined)
+      return converted.map(each => ({
+        name: `blk.${layer}.${each.name}`,
+        type: each.blocks?.type ?? ('F32' as const),
+        dimensions: each.shape.toReversed(),
+        bytes: each.blocks?.bytes ?? new Uint8Array(Float32Array.from(each.values).buffer),
+      }));
     if (plan.addsOne && /norm\.weight$/.test(name)) for (const i of values.keys()) values[i]! += 1;
     // Norms of queries come after the projection.
     const scaled = golden.tensors['model.layers.0.self_attn.q_norm.weight'] ? '.q_norm.' : '.q_proj.';
@@ -83,7 +112,8 @@ export async function writeFamilyGguf(folder: string, golden: GoldenCase, plan: 
     return {
       name: ggufName(name, plan),
       type: 'F32' as const,
-      dimensions: shape.toReversed(),
+      // Of a convolution.
+      dimensions: shape.filter((size, i) => i !== 1 || size !== 1 || shape.length !== 3).toReversed(),
       bytes: new Uint8Array(moved.buffer),
     };
   });
@@ -102,15 +132,16 @@ export async function writeFamilyGguf(folder: string, golden: GoldenCase, plan: 
 function ggufName(name: string, { modules }: GgufPlan): string {
   const outer = OUTER[name];
   if (outer !== undefined) return outer;
-  const [, layer, module, part] = /^model\.layers\.(\d+)\.(.+)\.(weight|bias)$/.exec(
-    name.replace(/layer_scalar$/, 'layer_output_scale.weight'),
-  )!;
+  const [, index, inLayer] = /^model\.layers\.(\d+)\.(.+)$/.exec(name)!;
+  const whole = WITHOUT_PART[inLayer!];
+  if (whole !== undefined) return `blk.${index}.${whole}`;
+  const [, layer, module, part] = /^model\.layers\.(\d+)\.(.+)\.(weight|bias)$/.exec(name)!;
   return `blk.${layer}.${modules?.[module!] ?? MODULES[module!] ?? module}.${part}`;
 }
 
 /** Matrices of experts: one tensor for each, or `[experts, outputs, inputs]`, with ups behind gates. */
 const EXPERTS =
-  /^model\.layers\.(\d+)\.\w+\.(?:experts\.(\d+)\.(\w+)\.weight|((?:in|out)put_linear)\.weight)$/;
+  /^model\.layers\.(\d+)\.(?!shared_mlp)\w+\.(?:experts\.(\d+)\.(\w+)\.weight|((?:in|out)put_linear)\.weight)$/;
 const EXPERT_ROLES: Readonly<Record<string, string>> = {
   gate_proj: 'gate',
   up_proj: 'up',
@@ -181,7 +212,7 @@ function commonFields(config: GoldenCase['config'], architecture: string, headSi
     block_count: count('num_hidden_layers'),
     context_length: count('max_position_embeddings'),
     embedding_length: count('hidden_size'),
-    feed_forward_length: count('intermediate_size'),
+    ...(config.intermediate_size !== undefined && { feed_forward_length: count('intermediate_size') }),
     'attention.head_count': count('num_attention_heads'),
     'attention.head_count_kv': count('num_key_value_heads'),
     'attention.key_length': { uint32: headSize },

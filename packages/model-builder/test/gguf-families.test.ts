@@ -7,8 +7,9 @@ import { join } from 'node:path';
 import { GgufModel, type GgufValue } from '@ortler/gguf';
 import { describe, expect, it } from 'vitest';
 import { buildModel } from '../src/build-model.ts';
-import { DECODER_GOLDENS, differenceFromGolden, hasExperts } from './decoder-golden.ts';
+import { DECODER_GOLDENS, differenceFromGolden, hasExperts, hasMemory } from './decoder-golden.ts';
 import { type GgufPlan, writeFamilyGguf } from './family-gguf.ts';
+import { clampedExperts, deltaNet, sharedGateUp } from './gguf-rules.ts';
 import { SlotsSession } from './slots-session.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
@@ -130,10 +131,92 @@ function olmo3Windows(isSliding: readonly boolean[]) {
   };
 }
 
-const experts = (count: number, chosen: number) => ({
-  expert_count: { uint32: count },
-  expert_used_count: { uint32: chosen },
+function experts(count: number, chosen: number) {
+  return { expert_count: { uint32: count }, expert_used_count: { uint32: chosen } };
+}
+
+const LFM2: GgufPlan = {
+  architecture: 'lfm2',
+  modules: {
+    operator_norm: 'attn_norm',
+    ffn_norm: 'ffn_norm',
+    'self_attn.out_proj': 'attn_output',
+    'self_attn.q_layernorm': 'attn_q_norm',
+    'self_attn.k_layernorm': 'attn_k_norm',
+    'feed_forward.w1': 'ffn_gate',
+    'feed_forward.w2': 'ffn_down',
+    'feed_forward.w3': 'ffn_up',
+    'feed_forward.gate': 'ffn_gate_inp',
+    'conv.in_proj': 'shortconv.in_proj',
+    'conv.conv': 'shortconv.conv',
+    'conv.out_proj': 'shortconv.out_proj',
+  },
+  fields: {
+    'attention.layer_norm_rms_epsilon': { float32: 1e-5 },
+    'attention.head_count_kv': { int32s: [0, 0, 2, 0] },
+    'shortconv.l_cache': { uint32: 3 },
+  },
+};
+const QWEN35: GgufPlan = {
+  architecture: 'qwen35',
+  addsOne: true,
+  rule: deltaNet,
+  modules: { post_attention_layernorm: 'post_attention_norm' },
+  fields: {
+    'attention.recurrent_layers': { booleans: [true, true, true, false] },
+    full_attention_interval: { uint32: 4 },
+    'rope.dimension_count': { uint32: 16 },
+    'rope.dimension_sections': { int32s: [3, 3, 2, 0] },
+    ...deltaSizes(32, 2, 4, 32),
+  },
+};
+const QWEN35MOE: GgufPlan = {
+  ...QWEN35,
+  architecture: 'qwen35moe',
+  fields: {
+    ...QWEN35.fields,
+    ...experts(12, 3),
+    expert_feed_forward_length: { uint32: 40 },
+    expert_shared_feed_forward_length: { uint32: 48 },
+  },
+};
+const QWEN2MOE: GgufPlan = {
+  architecture: 'qwen2moe',
+  fields: {
+    ...experts(12, 3),
+    expert_feed_forward_length: { uint32: 40 },
+    expert_shared_feed_forward_length: { uint32: 80 },
+  },
+};
+const glm = (dense: number, shared: number, scale: number, isNormalised: boolean): GgufPlan => ({
+  architecture: 'glm4moe',
+  modules: { post_attention_layernorm: 'post_attention_norm' },
+  fields: {
+    ...experts(12, 3),
+    // The last one predicts further tokens, whether or not the file has it.
+    block_count: { uint32: 5 },
+    nextn_predict_layers: { uint32: 1 },
+    expert_feed_forward_length: { uint32: 40 },
+    expert_gating_func: { uint32: 2 },
+    expert_group_count: { uint32: 1 },
+    expert_group_used_count: { uint32: 1 },
+    expert_shared_count: { uint32: shared },
+    expert_weights_norm: isNormalised,
+    expert_weights_scale: { float32: scale },
+    leading_dense_block_count: { uint32: dense },
+    'rope.dimension_count': { uint32: 16 },
+  },
 });
+
+function deltaSizes(keySize: number, keyHeads: number, valueHeads: number, valueSize: number) {
+  return {
+    'ssm.conv_kernel': { uint32: 4 },
+    'ssm.state_size': { uint32: keySize },
+    'ssm.group_count': { uint32: keyHeads },
+    'ssm.time_step_rank': { uint32: valueHeads },
+    'ssm.inner_size': { uint32: valueHeads * valueSize },
+  };
+}
 
 /** By `model_type` and name of the golden. */
 const PLANS: Readonly<Record<string, Readonly<Record<string, GgufPlan>>>> = {
@@ -283,6 +366,90 @@ const PLANS: Readonly<Record<string, Readonly<Record<string, GgufPlan>>>> = {
       fields: { ...WINDOW, logit_scale: { float32: 0.75 } },
     },
   },
+  granitemoeshared: {
+    'an expert that all tokens share': {
+      ...GRANITE,
+      architecture: 'granitemoe',
+      rule: sharedGateUp,
+      fields: {
+        ...GRANITE.fields,
+        ...experts(8, 3),
+        expert_shared_feed_forward_length: { uint32: 48 },
+      },
+    },
+  },
+  qwen2_moe: {
+    'scores of all experts, a shared expert': QWEN2MOE,
+  },
+  glm4_moe: {
+    'sigmoids with a bias, an ordinary first layer': glm(1, 1, 1.5, true),
+    'norms of heads, two shared experts, no biases': glm(0, 2, 1.5, true),
+    'scores as they are, tied': glm(1, 1, 1, false),
+  },
+  lfm2: {
+    tied: LFM2,
+    'adjusted intermediate size': LFM2,
+    'attention last, layers by their index': {
+      ...LFM2,
+      fields: { ...LFM2.fields, 'attention.head_count_kv': { int32s: [0, 2, 0, 2] } },
+    },
+  },
+  lfm2_moe: {
+    'sigmoids with a bias, tied': {
+      ...LFM2,
+      architecture: 'lfm2moe',
+      fields: {
+        ...LFM2.fields,
+        ...experts(12, 3),
+        expert_feed_forward_length: { uint32: 40 },
+        expert_gating_func: { uint32: 2 },
+        leading_dense_block_count: { uint32: 1 },
+      },
+    },
+  },
+  qwen3_5_text: {
+    'separate head': QWEN35,
+    'tied, as many heads of keys as of values': {
+      ...QWEN35,
+      fields: { ...QWEN35.fields, ...deltaSizes(32, 4, 4, 32) },
+    },
+    'heads of different sizes, biases, attention first': {
+      ...QWEN35,
+      fields: {
+        ...QWEN35.fields,
+        ...deltaSizes(16, 2, 4, 48),
+        'attention.recurrent_layers': { booleans: [false, true, false, true] },
+      },
+    },
+  },
+  qwen3_5_moe_text: {
+    'separate head': QWEN35MOE,
+    'attention in every second layer, biases, heads of different sizes': {
+      ...QWEN35MOE,
+      fields: {
+        ...QWEN35MOE.fields,
+        ...deltaSizes(16, 2, 4, 48),
+        'attention.recurrent_layers': { booleans: [true, false, true, false] },
+      },
+    },
+  },
+  gpt_oss: {
+    'limit of the published models': {
+      architecture: 'gpt-oss',
+      rule: clampedExperts,
+      modules: { post_attention_layernorm: 'post_attention_norm' },
+      fields: {
+        ...WINDOW,
+        ...experts(8, 3),
+        expert_feed_forward_length: { uint32: 48 },
+        'rope.scaling.type': 'yarn',
+        'rope.scaling.factor': { float32: 32 },
+        'rope.scaling.original_context_length': { uint32: 16 },
+        'rope.scaling.yarn_beta_fast': { float32: 32 },
+        'rope.scaling.yarn_beta_slow': { float32: 1 },
+      },
+    },
+  },
 };
 
 const folder = temporaryFolder();
@@ -368,8 +535,8 @@ describe.each(Object.entries(PLANS))('%s', (family, plans) => {
     await mkdir(place, { recursive: true });
     const sourceDir = await writeFamilyGguf(place, golden, plan);
     const outputDir = join(place, 'built');
-    // Mixtures of experts are for the kernels only.
-    const variant = hasExperts(golden) ? 'kernels' : 'slots';
+    // Mixtures of experts and layers with memory are for the kernels only.
+    const variant = hasExperts(golden) || hasMemory(golden) ? 'kernels' : 'slots';
     const { modelType, longRope } = await buildModel({ sourceDir, outputDir, precision: 'f32', variant });
     expect(modelType).toBe(plan.architecture === 'llama' && variant === 'slots' ? 'llama' : family);
     for (const prompt of golden.prompts) {
@@ -378,7 +545,7 @@ describe.each(Object.entries(PLANS))('%s', (family, plans) => {
       const model = isShort ? join(place, 'short') : outputDir;
       if (isShort)
         await buildModel({ sourceDir, outputDir: model, precision: 'f32', variant, contextLength });
-      const session = await SlotsSession.open(model, { capacity: 256 });
+      const session = await SlotsSession.open(model, { capacity: 384 });
       const rows = await session.run([prompt.tokens], [0]);
       await session.close();
       expect(differenceFromGolden(rows, prompt, logitStride), `${prompt.tokens.length} tokens`).toBeLessThan(

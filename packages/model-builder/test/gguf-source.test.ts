@@ -219,9 +219,9 @@ describe('refuses', () => {
     ['general.architecture', 'none', 'unsupported', 'is "none"; allowed are llama, qwen2, qwen3'],
     [
       'general.architecture',
-      'glm4moe',
+      'deepseek2',
       'unsupported',
-      'is "glm4moe" (GLM-4.5 to 4.7), which would need mixture of experts',
+      'is "deepseek2" (DeepSeek-V2 and V2-Lite), which would need multi-head latent attention',
     ],
     ['general.architecture', 'bloom', 'unsupported', 'is "bloom" (BLOOM), which would need learned or ALiBi'],
     ['general.type', 'mmproj', 'unsupported', 'is "mmproj"; allowed is "model"'],

@@ -104,6 +104,7 @@ function readDeltaNet(keys: ConfigKeys, reader: ConfigReader): GatedDeltaNet {
     keyHeadCount,
     valueHeadCount,
     keySize: vectorSize('linear_key_head_dim', keys.linear_key_head_dim!, reader, LARGEST_KEY_SIZE),
+    keysInTurns: false,
     valueSize: vectorSize('linear_value_head_dim', keys.linear_value_head_dim!, reader),
   };
 }

@@ -1,8 +1,12 @@
 // The architectures of GGUF files that are built. What the files leave to the program that reads them is that of llama.cpp.
 // Source: llama.cpp, convert_hf_to_gguf.py and llama-model.cpp; gguf-py, constants.py
 
+import { glm4Moe, gptOss, graniteMoe, olmoe, qwen2Moe, qwen3Moe } from './expert-architectures.ts';
+import { expertKeys } from './expert-keys.ts';
 import { gemma, gemma2, gemma3, gemma4 } from './gemma-architectures.ts';
-import { type GgufArchitecture, type GgufFacts, windowKeys } from './gguf-architecture.ts';
+import { type GgufArchitecture, windowKeys } from './gguf-architecture.ts';
+import { graniteKeys } from './granite-keys.ts';
+import { lfm2, lfm2Moe, qwen35, qwen35Moe } from './memory-architectures.ts';
 
 const RELU2 = { hidden_act: 'relu2' } as const;
 
@@ -53,15 +57,6 @@ const granite: GgufArchitecture = {
   permutesHeads: true,
   configKeys: facts => graniteKeys(facts, 'granite'),
 };
-
-function graniteKeys({ fields }: GgufFacts, architecture: string) {
-  return {
-    embedding_multiplier: fields.optionalNumber(`${architecture}.embedding_scale`) ?? 1,
-    attention_multiplier: fields.number(`${architecture}.attention.scale`),
-    residual_multiplier: fields.optionalNumber(`${architecture}.residual_scale`) ?? 1,
-    logits_scaling: fields.number(`${architecture}.logit_scale`),
-  };
-}
 
 const exaone4: GgufArchitecture = {
   modelType: 'exaone4',
@@ -145,16 +140,6 @@ const mistral3: GgufArchitecture = {
   },
 };
 
-function expertKeys({ fields }: GgufFacts, architecture: string) {
-  const count = fields.count(`${architecture}.expert_count`);
-  return {
-    // By either name that families have for it.
-    num_experts: count,
-    num_local_experts: count,
-    num_experts_per_tok: fields.count(`${architecture}.expert_used_count`),
-  };
-}
-
 /** Files of Mixtral say `llama` too. */
 const llama: GgufArchitecture = {
   modelType: 'llama',
@@ -193,25 +178,15 @@ export const GGUF_ARCHITECTURES: ReadonlyMap<string, GgufArchitecture> = new Map
     nemotron,
     starcoder2,
     mistral3,
-    olmoe: {
-      modelType: 'olmoe',
-      hasExperts: true,
-      configKeys: facts => ({ ...expertKeys(facts, 'olmoe'), norm_topk_prob: false }),
-    },
-    qwen3moe: {
-      modelType: 'qwen3_moe',
-      hasExperts: true,
-      configKeys: facts => ({
-        ...expertKeys(facts, 'qwen3moe'),
-        moe_intermediate_size: facts.fields.count('qwen3moe.expert_feed_forward_length'),
-        norm_topk_prob: true,
-      }),
-    },
-    granitemoe: {
-      ...granite,
-      modelType: 'granitemoe',
-      hasExperts: true,
-      configKeys: facts => ({ ...graniteKeys(facts, 'granitemoe'), ...expertKeys(facts, 'granitemoe') }),
-    },
+    'gpt-oss': gptOss,
+    lfm2,
+    lfm2moe: lfm2Moe,
+    qwen35,
+    qwen35moe: qwen35Moe,
+    olmoe,
+    qwen2moe: qwen2Moe,
+    qwen3moe: qwen3Moe,
+    granitemoe: graniteMoe,
+    glm4moe: glm4Moe,
   } satisfies Readonly<Record<string, GgufArchitecture>>),
 );

@@ -59,6 +59,15 @@ export class ConfigFields {
     throw this.#fault('config_invalid', key, 'must be a list of whole numbers above 0');
   }
 
+  /** A whole number for each layer, 0 included. Throws: `config_invalid` where the file has no such list. */
+  numbersOfLayers(key: string): readonly number[] {
+    const value = this.#metadata.get(key);
+    const numbers = ArrayBuffer.isView(value) ? Array.from(value as Iterable<number | bigint>, Number) : [];
+    if (numbers.length > 0 && numbers.every(number => Number.isSafeInteger(number) && number >= 0))
+      return numbers;
+    throw this.#fault('config_invalid', key, 'must be a list of whole numbers, one for each layer');
+  }
+
   /** A whole number that may be 0, which it is where the file does not say it. */
   wholeNumber(key: string): number {
     return this.#metadata.get(key) === 0 ? 0 : (this.optionalCount(key) ?? 0);
@@ -78,6 +87,12 @@ export class ConfigFields {
   /** Undefined without one, which some files say as 0. Unit: tokens. */
   window(architecture: string): number | undefined {
     return this.wholeNumber(`${architecture}.attention.sliding_window`) || undefined;
+  }
+
+  flag(key: string): boolean | undefined {
+    const value = this.#metadata.get(key);
+    if (value === undefined || typeof value === 'boolean') return value;
+    throw this.#fault('config_invalid', key, `is ${shown(value)}; allowed are true and false`);
   }
 
   /** A list of truth values. */
@@ -138,10 +153,12 @@ export class ConfigFields {
       hasWindows = false,
       hasLocalBase = false,
       hasExperts = false,
+      hasSections = false,
     }: {
       readonly hasWindows?: boolean;
       readonly hasLocalBase?: boolean;
       readonly hasExperts?: boolean;
+      readonly hasSections?: boolean;
     },
   ): void {
     const experts = `${architecture}.expert_count`;
@@ -168,7 +185,7 @@ export class ConfigFields {
       if (this.#metadata.get(key) === false) throw this.#fault('unsupported', key, 'must be absent or true');
     const sections = `${architecture}.rope.dimension_sections`;
     const found = this.#metadata.get(sections);
-    if (found !== undefined)
+    if (found !== undefined && !hasSections)
       throw this.#fault('unsupported', sections, 'must be absent: positions of images are not built');
   }
 

@@ -14,7 +14,12 @@ function keysOf(metadata: Readonly<Record<string, GgufValue>>) {
     metadata: new Map<string, GgufValue>([...common, ...named]),
   } as never);
   const facts = { fields, headSize: 512, hiddenSize: 64, headCount: 2, ropeFactors: undefined };
-  return gemma4.configKeys!({ ...facts, has: () => true, rowCount: () => undefined });
+  return gemma4.configKeys!({
+    ...facts,
+    has: () => true,
+    hasInLayers: () => true,
+    rowCount: () => undefined,
+  });
 }
 
 it.each([

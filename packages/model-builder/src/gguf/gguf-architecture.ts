@@ -13,8 +13,12 @@ export interface GgufArchitecture {
   readonly layerNormKey?: string;
   /** Layers with a window may have a rotary base of their own. */
   readonly hasLocalBase?: boolean;
+  /** Positions of images have several coordinates; in text they are all alike. */
+  readonly hasSections?: boolean;
   /** `configKeys` reads mixtures of experts. */
   readonly hasExperts?: boolean;
+  /** Files may leave out the size of the MLP, because no layer has one. */
+  readonly hasNoMlp?: boolean;
   /** Counts of the file may be lists with a number for each layer, which `configKeys` reads. */
   readonly layersDiffer?: boolean;
   /** `configKeys` reads the factors of `rope_freqs.weight`; else they divide all frequencies. */
@@ -37,6 +41,8 @@ export interface GgufFacts {
   readonly ropeFactors: readonly number[] | undefined;
   /** Whether the file has the tensor. */
   has(name: string): boolean;
+  /** Whether a layer of the file has the tensor. */
+  hasInLayers(name: string): boolean;
   /** Rows of a matrix; undefined where the file has none of the name. */
   rowCount(name: string): number | undefined;
 }

@@ -9,7 +9,8 @@ import { GGUF_ARCHITECTURES } from './architectures.ts';
 import { ConfigFields } from './config-fields.ts';
 import type { GgufArchitecture } from './gguf-architecture.ts';
 import { openGgufTensor } from './gguf-tensor.ts';
-import { ggufNameOf, LONG_FACTORS, ROPE_FACTORS, SHORT_FACTORS } from './tensor-names.ts';
+import { logarithms } from './logarithms.ts';
+import { DECAYS, ggufNameOf, LONG_FACTORS, ROPE_FACTORS, SHORT_FACTORS } from './tensor-names.ts';
 
 const OF_CONFIG: readonly string[] = [ROPE_FACTORS, LONG_FACTORS, SHORT_FACTORS];
 const QUERIES_AND_KEYS = /\.attn_[qk]\.(weight|bias)$/;
@@ -20,14 +21,24 @@ export class GgufCheckpoint implements WeightSource {
   readonly #architecture: GgufArchitecture;
   /** Of the heads whose rows llama.cpp has in another order; undefined where they are as in the checkpoint. */
   readonly #permutedHeadSize: number | undefined;
+  /** Names of layers that predict further tokens. */
+  readonly #predictionLayers: readonly string[];
   /** Element counts by name in the file. */
   readonly #used = new Map<string, number>();
 
   /** Throws: `unsupported` for another architecture. */
-  constructor(model: GgufModel, { headSize }: Pick<DecoderConfig, 'headSize'>) {
+  constructor(
+    model: GgufModel,
+    {
+      headSize,
+      layerCount,
+      predictionLayerCount,
+    }: Pick<DecoderConfig, 'headSize' | 'layerCount' | 'predictionLayerCount'>,
+  ) {
     this.#model = model;
     const name = new ConfigFields(model).architecture([...GGUF_ARCHITECTURES.keys()]);
     this.#architecture = GGUF_ARCHITECTURES.get(name)!;
+    this.#predictionLayers = Array.from({ length: predictionLayerCount }, (_, i) => `blk.${layerCount + i}.`);
     this.#permutedHeadSize = this.#architecture.permutesHeads ? headSize : undefined;
   }
 
@@ -44,12 +55,9 @@ export class GgufCheckpoint implements WeightSource {
       const message = `${model.path}: no file of the model holds tensor ${JSON.stringify(ggufName ?? name)}, expected with dimensions [${shape.toReversed()}]`;
       throw new ModelBuildError('tensor_missing', message, { file: model.path, tensor: ggufName ?? name });
     }
-    // In GGUF the first dimension varies fastest.
+    // In GGUF the first dimension varies fastest. Converters leave out some dimensions of one.
     const expected = shape.toReversed();
-    if (
-      found.dimensions.length !== expected.length ||
-      found.dimensions.some((size, i) => size !== expected[i])
-    ) {
+    if (!isSameShape(found.dimensions, expected)) {
       const file = model.fileOf(ggufName);
       const message = `${file}, tensor ${JSON.stringify(ggufName)}: has dimensions [${found.dimensions}]; the metadata ask for [${expected}]`;
       throw new ModelBuildError('tensor_mismatch', message, { file, tensor: ggufName });
@@ -60,7 +68,7 @@ export class GgufCheckpoint implements WeightSource {
       ggufName,
       shape.reduce((product, size) => product * size, 1),
     );
-    return tensor;
+    return ggufName.endsWith(`.${DECAYS}`) ? logarithms(tensor) : tensor;
   }
 
   get usedElementCount(): number {
@@ -70,6 +78,7 @@ export class GgufCheckpoint implements WeightSource {
   checkAllUsed(): void {
     for (const name of this.#model.tensorNames.toSorted()) {
       if (this.#used.has(name) || OF_CONFIG.includes(name)) continue;
+      if (this.#predictionLayers.some(layer => name.startsWith(layer))) continue;
       const file = this.#model.fileOf(name);
       const message = `${file}, tensor ${JSON.stringify(name)}: the model that the metadata describe has no such tensor`;
       throw new ModelBuildError('unsupported', message, { file, tensor: name });
@@ -79,4 +88,9 @@ export class GgufCheckpoint implements WeightSource {
   close(): Promise<void> {
     return this.#model.close();
   }
+}
+
+function isSameShape(first: readonly number[], second: readonly number[]): boolean {
+  const [a, b] = [first, second].map(shape => shape.filter(size => size !== 1)) as [number[], number[]];
+  return a.length === b.length && a.every((size, i) => size === b[i]);
 }

@@ -5,25 +5,42 @@
 import type { GgufModel } from '@ortler/gguf';
 import { parseDecoderConfig } from '../architectures/read-decoder-config.ts';
 import { ModelBuildError } from '../errors.ts';
-import type { DecoderConfig } from '../hugging-face/decoder-config.ts';
-import type { ExpertModules } from '../hugging-face/experts-config.ts';
+import type { DecoderConfig, LayerConfig } from '../hugging-face/decoder-config.ts';
+import { type ExpertModules, type ExpertsConfig, sharedModules } from '../hugging-face/experts-config.ts';
 import { GGUF_ARCHITECTURES } from './architectures.ts';
 import { ConfigFields } from './config-fields.ts';
 import { readingGguf } from './gguf-fault.ts';
 import { LONG_FACTORS, ROPE_FACTORS, SHORT_FACTORS } from './tensor-names.ts';
 
 /** All experts of a layer are in one tensor for each matrix, whatever a checkpoint calls them. */
-const GGUF_EXPERTS: ExpertModules = {
+const GGUF_EXPERTS: Omit<ExpertModules, 'selectionBias' | 'shared'> = {
   router: 'mlp.gate',
-  selectionBias: undefined,
   matrices: {
     layout: 'stacked',
     gate: 'mlp.experts.gate_proj',
     up: 'mlp.experts.up_proj',
     down: 'mlp.experts.down_proj',
   },
-  shared: undefined,
 };
+
+function inGguf(experts: ExpertsConfig): ExpertsConfig {
+  const { selectionBias, shared } = experts.modules;
+  const weight = shared?.weight === undefined ? undefined : 'mlp.shared_expert_gate';
+  return {
+    ...experts,
+    modules: {
+      ...GGUF_EXPERTS,
+      selectionBias: selectionBias === undefined ? undefined : 'mlp.gate.expert_bias',
+      shared: shared === undefined ? undefined : sharedModules('mlp.shared_expert', weight),
+    },
+  };
+}
+
+/** Converters write the heads of values in another order, by which each in turn has another head of keys. */
+function withKeysInTurns(layer: LayerConfig): LayerConfig {
+  const { memory } = layer;
+  return memory?.kind === 'gated-delta-net' ? { ...layer, memory: { ...memory, keysInTurns: true } } : layer;
+}
 
 export interface GgufConfig {
   readonly config: DecoderConfig;
@@ -42,13 +59,17 @@ export async function readGgufConfig(model: GgufModel): Promise<GgufConfig> {
   const hiddenSize = fields.count(`${architecture}.embedding_length`);
   const { headSize = hiddenSize / headCount, rotatedSize } = fields.headSizes(architecture, own);
   const has = (name: string) => model.has(name);
+  // The first layer may have no attention.
+  const hasInLayers = (name: string) => model.tensorNames.some(each => each.endsWith(`.${name}`));
+  const predictionLayerCount = fields.wholeNumber(`${architecture}.nextn_predict_layers`);
   const rowCount = (name: string) => model.tensor(name)?.dimensions[1];
   const ropeFactors = await readFactors(model, ROPE_FACTORS);
   const configJson = {
     model_type: own.modelType,
     hidden_size: hiddenSize,
-    intermediate_size: own.layersDiffer ? undefined : fields.count(`${architecture}.feed_forward_length`),
-    num_hidden_layers: fields.count(`${architecture}.block_count`),
+    intermediate_size:
+      own.layersDiffer || own.hasNoMlp ? undefined : fields.count(`${architecture}.feed_forward_length`),
+    num_hidden_layers: fields.count(`${architecture}.block_count`) - predictionLayerCount,
     num_attention_heads: headCount,
     num_key_value_heads: own.layersDiffer
       ? undefined
@@ -61,10 +82,10 @@ export async function readGgufConfig(model: GgufModel): Promise<GgufConfig> {
     rope_theta: fields.optionalNumber(`${architecture}.rope.freq_base`) ?? 10_000,
     ...(scalingJson === undefined ? {} : { rope_scaling: scalingJson }),
     tie_word_embeddings: !has('output.weight'),
-    attention_bias: has('blk.0.attn_q.bias'),
+    attention_bias: hasInLayers('attn_q.bias'),
     mlp_bias: has('blk.0.ffn_up.bias'),
     ...(own.rotatesPart && { partial_rotary_factor: (rotatedSize ?? headSize) / headSize }),
-    ...own.configKeys?.({ fields, headSize, hiddenSize, headCount, ropeFactors, has, rowCount }),
+    ...own.configKeys?.({ fields, headSize, hiddenSize, headCount, ropeFactors, has, hasInLayers, rowCount }),
   };
   const config = parseDecoderConfig(model.path, configJson);
   const factors = own.readsRopeFactors ? undefined : ropeFactors;
@@ -82,9 +103,11 @@ export async function readGgufConfig(model: GgufModel): Promise<GgufConfig> {
         : { ropes: config.ropes.map(rope => ({ ...rope, scaling: { kind: 'factors' as const, factors } })) }),
       // The values of the file have the one that others add to those of a checkpoint.
       norm: { ...config.norm, weightOffset: 0 },
-      ...(config.experts === undefined ? {} : { experts: { ...config.experts, modules: GGUF_EXPERTS } }),
+      experts: config.experts && inGguf(config.experts),
+      layers: config.layers.map(withKeysInTurns),
+      predictionLayerCount,
       // In config.json one key says both.
-      attentionOutputBias: has('blk.0.attn_output.bias'),
+      attentionOutputBias: hasInLayers('attn_output.bias'),
     },
   };
 }

@@ -6,10 +6,15 @@ export const ROPE_FACTORS = 'rope_freqs.weight';
 export const LONG_FACTORS = 'rope_factors_long.weight';
 export const SHORT_FACTORS = 'rope_factors_short.weight';
 
+/** What the memory of a gated delta network keeps: a file has `-exp(x)` where a checkpoint has `x`. */
+export const DECAYS = 'ssm_a';
+
 const OUTER: Readonly<Record<string, string>> = {
   'model.embed_tokens.weight': 'token_embd.weight',
   'model.norm.weight': 'output_norm.weight',
   'model.norm.bias': 'output_norm.bias',
+  // The last norm of LFM2.
+  'model.embedding_norm.weight': 'token_embd_norm.weight',
   'lm_head.weight': 'output.weight',
   'model.embed_tokens_per_layer.weight': 'per_layer_token_embd.weight',
   'model.per_layer_model_projection.weight': 'per_layer_model_proj.weight',
@@ -35,13 +40,24 @@ const OF_LAYER: Readonly<Record<string, string>> = {
   'mlp.experts.gate_proj': 'ffn_gate_exps',
   'mlp.experts.up_proj': 'ffn_up_exps',
   'mlp.experts.down_proj': 'ffn_down_exps',
+  'mlp.shared_expert.gate_proj': 'ffn_gate_shexp',
+  'mlp.shared_expert.up_proj': 'ffn_up_shexp',
+  'mlp.shared_expert.down_proj': 'ffn_down_shexp',
+  'mlp.shared_expert_gate': 'ffn_gate_inp_shexp',
   per_layer_input_gate: 'inp_gate',
   per_layer_projection: 'proj',
   post_per_layer_input_norm: 'post_norm',
 };
 
-/** A number of the layer, whose name in checkpoints has no part behind it. */
-const LAYER_SCALE = /^model\.layers\.(\d+)\.layer_scalar$/;
+/** Tensors of a layer whose names in checkpoints have no part behind them. */
+const WITHOUT_PART: Readonly<Record<string, string>> = {
+  layer_scalar: 'layer_output_scale.weight',
+  'self_attn.sinks': 'attn_sinks.weight',
+  'mlp.gate.expert_bias': 'exp_probs_b.bias',
+  'linear_attn.A_log': DECAYS,
+  'linear_attn.dt_bias': 'ssm_dt.bias',
+};
+const IN_LAYER = /^model\.layers\.(\d+)\.(.+)$/;
 
 const LAYER_NAME = /^model\.layers\.(\d+)\.(.+)\.(weight|bias)$/;
 
@@ -51,8 +67,9 @@ const LAYER_NAME = /^model\.layers\.(\d+)\.(.+)\.(weight|bias)$/;
 export function ggufNameOf(name: string, modules: Readonly<Record<string, string>> = {}): string | undefined {
   const outer = OUTER[name];
   if (outer !== undefined) return outer;
-  const scale = LAYER_SCALE.exec(name);
-  if (scale !== null) return `blk.${scale[1]}.layer_output_scale.weight`;
+  const [, index, inLayer] = IN_LAYER.exec(name) ?? [];
+  const whole = inLayer === undefined ? undefined : WITHOUT_PART[inLayer];
+  if (whole !== undefined) return `blk.${index}.${whole}`;
   const [, layer, module, part] = LAYER_NAME.exec(name) ?? [];
   const inner = module === undefined ? undefined : (modules[module] ?? OF_LAYER[module]);
   return inner === undefined ? undefined : `blk.${layer}.${inner}.${part}`;

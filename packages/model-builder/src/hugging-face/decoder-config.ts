@@ -109,6 +109,8 @@ export interface GatedDeltaNet {
   readonly valueHeadCount: number;
   readonly keySize: number;
   readonly valueSize: number;
+  /** Heads of values take the heads of keys in turns; else neighbours have the same. */
+  readonly keysInTurns: boolean;
 }
 
 /** Channels of the convolution. */

@@ -128,6 +128,7 @@ function deltaRule(
       value_size: int(own.valueSize),
       gate_start: int(convolvedSize(own, config.hiddenSize)),
       epsilon: float(config.norm.epsilon),
+      ...(own.keysInTurns ? { keys_in_turns: int(1) } : {}),
     },
   });
 }

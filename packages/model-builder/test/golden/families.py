@@ -692,6 +692,7 @@ GPT_OSS_CASES = cases_of(
     GPT_OSS,
     case("sinks, windows in every second layer, clamped gates", prompts=[1, 40, 200]),
     case("layer types, no biases of attention, tied", attention_bias=False, tie_word_embeddings=True, layer_types=layers("FSSF")),
+    case("limit of the published models", swiglu_limit=7.0),
 )
 
 FAMILIES = {

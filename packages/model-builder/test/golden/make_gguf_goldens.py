@@ -33,9 +33,14 @@ CLASSES = {
     "exaone4": "Exaone4ForCausalLM",
     "gemma4_text": "Gemma4ForCausalLM",
     "glm4": "Glm4ForCausalLM",
+    "glm4_moe": "Glm4MoeForCausalLM",
+    "gpt_oss": "GptOssForCausalLM",
     "granite": "GraniteForCausalLM",
     "granitemoe": "GraniteMoeForCausalLM",
+    "granitemoeshared": "GraniteMoeSharedForCausalLM",
     "hunyuan_v1_dense": "HunYuanDenseV1ForCausalLM",
+    "lfm2": "Lfm2ForCausalLM",
+    "lfm2_moe": "Lfm2MoeForCausalLM",
     "ministral3": "Ministral3ForCausalLM",
     "mixtral": "MixtralForCausalLM",
     "nemotron": "NemotronForCausalLM",
@@ -44,7 +49,10 @@ CLASSES = {
     "olmoe": "OlmoeForCausalLM",
     "phi3": "Phi3ForCausalLM",
     "qwen2": "Qwen2ForCausalLM",
+    "qwen2_moe": "Qwen2MoeForCausalLM",
     "qwen3": "Qwen3ForCausalLM",
+    "qwen3_5_moe_text": "Qwen3_5MoeForCausalLM",
+    "qwen3_5_text": "Qwen3_5ForCausalLM",
     "qwen3_moe": "Qwen3MoeForCausalLM",
     "seed_oss": "SeedOssForCausalLM",
     "smollm3": "SmolLM3ForCausalLM",
@@ -73,6 +81,8 @@ def convert(family: str, case: dict) -> dict:
         }
         save_file(tensors, folder / "model.safetensors", {"format": "pt"})
         converter = conversion.get_model_class(CLASSES[family])
+        # The converter of Qwen 3.5 wants layers that predict further tokens, unless it is told that there are none.
+        converter.no_mtp = family.startswith("qwen3_5")
         for part in (converter, *(value for value in vars(converter).values() if isinstance(value, type))):
             part.set_vocab = no_vocabulary
         file = folder / "model.gguf"
@@ -108,7 +118,7 @@ def main() -> None:
         for case in json.loads((FOLDER / "decoders" / f"{family}.json").read_text())["cases"]:
             try:
                 families[family][case["name"]] = convert(family, case)
-            except (AssertionError, KeyError, ValueError) as error:
+            except (AssertionError, IndexError, KeyError, ValueError) as error:
                 print(f"{family}, {case['name']}: {type(error).__name__}: {error}", flush=True)
     golden = {"provenance": {"script": pathlib.Path(__file__).name, "llama.cpp": sys.argv[2]}, "families": families}
     (FOLDER / "gguf-converter.json").write_text(json.dumps(golden, separators=(",", ":")) + "\n")

@@ -1,0 +1,120 @@
+// What llama.cpp's converter makes of tensors that it does more with than to rename and stack them.
+// Source: llama.cpp, conversion/qwen.py, conversion/gpt_oss.py and conversion/granite.py
+
+import type { GgufType } from '@ortler/gguf';
+import type { GoldenCase } from './decoder-golden.ts';
+
+export interface PlainTensor {
+  /** Without the layer and without `.weight`. */
+  readonly name: string;
+  readonly shape: readonly number[];
+  readonly values: Float32Array;
+  /** Blocks in place of the values. */
+  readonly blocks?: { readonly type: GgufType; readonly bytes: Uint8Array };
+}
+
+/** Tensors in place of one of a layer, with the names of the file; undefined where it is only renamed. */
+export type TensorRule = (
+  tensor: PlainTensor,
+  config: GoldenCase['config'],
+) => readonly PlainTensor[] | undefined;
+
+/** Qwen 3.5: heads of values in turns by their heads of keys, and decays as they are multiplied. */
+export const deltaNet: TensorRule = ({ name, shape, values }, config) => {
+  if (!name.startsWith('linear_attn.')) return undefined;
+  const keyHeads = config.linear_num_key_heads as number;
+  const valueHeads = config.linear_num_value_heads as number;
+  const keyRows = 2 * keyHeads * (config.linear_key_head_dim as number);
+  const valueSize = config.linear_value_head_dim as number;
+  const width = values.length / shape[0]!;
+  const inTurns = (rows: Float32Array, headRows: number, rowWidth: number) =>
+    headsInTurns(rows, { keyHeads, valueHeads, size: headRows * rowWidth });
+  const one = (to: string, moved: Float32Array, dims = shape) => [{ name: to, shape: dims, values: moved }];
+  const behindKeys = () => {
+    const moved = values.slice();
+    moved.set(inTurns(values.subarray(keyRows * width), valueSize, width), keyRows * width);
+    return moved;
+  };
+  switch (name.slice('linear_attn.'.length)) {
+    case 'A_log':
+      return one(
+        'ssm_a',
+        inTurns(values, 1, 1).map(each => -Math.exp(each)),
+      );
+    case 'dt_bias':
+      return one('ssm_dt.bias', inTurns(values, 1, 1));
+    case 'conv1d':
+      return one('ssm_conv1d.weight', behindKeys(), [shape[0]!, shape[2]!]);
+    case 'in_proj_qkv':
+      return one('attn_qkv.weight', behindKeys());
+    case 'in_proj_z':
+      return one('attn_gate.weight', inTurns(values, valueSize, width));
+    case 'in_proj_a':
+      return one('ssm_alpha.weight', inTurns(values, 1, width));
+    case 'in_proj_b':
+      return one('ssm_beta.weight', inTurns(values, 1, width));
+    case 'norm':
+      return one('ssm_norm.weight', values);
+    default: {
+      // The output projection, by columns.
+      const moved = new Float32Array(values.length);
+      for (let at = 0; at < values.length; at += width)
+        moved.set(inTurns(values.subarray(at, at + width), valueSize, 1), at);
+      return one('ssm_out.weight', moved);
+    }
+  }
+};
+
+/** Heads `k * perKey + i` become `i * keyHeads + k`. */
+function headsInTurns(
+  values: Float32Array,
+  {
+    keyHeads,
+    valueHeads,
+    size,
+  }: { readonly keyHeads: number; readonly valueHeads: number; readonly size: number },
+): Float32Array {
+  const perKey = valueHeads / keyHeads;
+  const moved = new Float32Array(values.length);
+  for (let head = 0; head < valueHeads; head++) {
+    const to = (head % perKey) * keyHeads + Math.floor(head / perKey);
+    moved.set(values.subarray(head * size, (head + 1) * size), to * size);
+  }
+  return moved;
+}
+
+/** gpt-oss: experts with inputs first, gates and ups in turns. */
+export const clampedExperts: TensorRule = ({ name, shape, values }) => {
+  const [, module, bias] = /^mlp\.experts\.(gate_up_proj|down_proj)(_bias)?$/.exec(name) ?? [];
+  if (module === undefined) return undefined;
+  const [count, inputs, outputs] = (bias === undefined ? shape : [shape[0], 1, shape[1]]) as readonly [
+    number,
+    number,
+    number,
+  ];
+  const part = (role: string, first: number, step: number): PlainTensor => {
+    const rows = outputs / step;
+    const taken = new Float32Array(count * rows * inputs);
+    for (let i = 0; i < taken.length; i++) {
+      const [input, row] = [i % inputs, Math.floor(i / inputs) % rows];
+      const expert = Math.floor(i / (inputs * rows));
+      taken[i] = values[(expert * inputs + input) * outputs + first + row * step]!;
+    }
+    return bias === undefined
+      ? { name: `ffn_${role}_exps.weight`, shape: [count, rows, inputs], values: taken }
+      : { name: `ffn_${role}_exps.bias`, shape: [count, rows], values: taken };
+  };
+  return module === 'down_proj' ? [part('down', 0, 1)] : [part('gate', 0, 2), part('up', 1, 2)];
+};
+
+/** Granite: gates and ups of the shared expert in one matrix. */
+export const sharedGateUp: TensorRule = ({ name, shape, values }) => {
+  if (name === 'shared_mlp.output_linear') return [{ name: 'ffn_down_shexp.weight', shape, values }];
+  if (name !== 'shared_mlp.input_linear') return undefined;
+  const half = [shape[0]! / 2, shape[1]!];
+  const middle = values.length / 2;
+  return [
+    { name: 'ffn_gate_shexp.weight', shape: half, values: values.subarray(0, middle) },
+    { name: 'ffn_up_shexp.weight', shape: half, values: values.subarray(middle) },
+  ];
+};
