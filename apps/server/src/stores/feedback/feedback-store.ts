@@ -15,7 +15,7 @@ import type { Database, DatabaseKind } from '../../db/database.ts';
 import { guardedName, guardFor, READER_FUNCTIONS } from '../../db/sqlite/guarded-tables.ts';
 import type { FeedbackTable } from '../../db/tables/feedback.ts';
 import type { Tables } from '../../db/tables.ts';
-import { asNew, asStored } from './inserted-feedback.ts';
+import { asNew, asStored, toStoredRow } from './inserted-feedback.ts';
 import { toPublicFailure } from './public-failure.ts';
 import { samplePayloads } from './sample-payloads.ts';
 import { toFeedbackPage } from './to-feedback-page.ts';
@@ -58,9 +58,9 @@ export function createFeedbackStore(database: Database): FeedbackStore {
       projectId: first!.project_id,
       query: { $expr: { $in: [{ $getField: 'id' }, records.map(({ id }) => ({ $literal: id }))] } },
     });
-    const { statement, toResult } = compileFeedbackQuery(query, dialect);
+    const { statement, columns } = compileFeedbackQuery(query, dialect);
     const { rows } = await trx.executeQuery(statement);
-    return new Map(rows.map(toResult).map(row => [String(row.id), row]));
+    return new Map(rows.map(row => toStoredRow(columns, row)).map(row => [String(row.id), row]));
   };
 
   const insertAll = async (

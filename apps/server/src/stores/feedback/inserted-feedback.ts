@@ -3,16 +3,23 @@
 // later and may use another key.
 
 import { ApiError, type FeedbackRecord, type InsertedFeedback } from '@ortler/api';
-import { COLUMNS, type ResultRow } from '@ortler/feedback-query';
+import { COLUMNS, type ResultColumn, type ResultRow, toRowText } from '@ortler/feedback-query';
 
 /** The answer for a record that is new. */
 export function asNew(record: FeedbackRecord): InsertedFeedback {
   return { createdAtMs: record.created_at_ms, userId: record.wb_user_id };
 }
 
+/** A whole row of the database, to compare with: the payload, which may be large, stays JSON text. */
+export function toStoredRow(columns: readonly ResultColumn[], row: ResultRow): ResultRow {
+  const payload = columns.find(({ key }) => key === 'payload')!;
+  const others = columns.filter(column => column !== payload);
+  return { ...(JSON.parse(toRowText(others, row)) as ResultRow), payload: row[payload.column] };
+}
+
 /**
  * The answer for a record whose id is stored already.
- * @param row The whole stored row.
+ * @param row The whole stored row, with the payload as JSON text.
  * Throws: `ApiError` `conflict` when the content differs.
  */
 export function asStored(record: FeedbackRecord, row: ResultRow): InsertedFeedback {
@@ -26,10 +33,14 @@ const NOT_CONTENT: ReadonlySet<string> = new Set(['id', 'project_id', 'wb_user_i
 function isSameFeedback(record: FeedbackRecord, stored: ResultRow): boolean {
   return COLUMNS.every(({ name }) => {
     if (NOT_CONTENT.has(name)) return true;
-    const sent: unknown =
-      name === 'payload' ? JSON.parse(record.payload_dump) : record[name as keyof FeedbackRecord];
-    return isSameJson(sent, stored[name]);
+    if (name === 'payload') return isSameJsonText(record.payload_dump, String(stored.payload));
+    return isSameJson(record[name as keyof FeedbackRecord], stored[name]);
   });
+}
+
+/** Most databases give the text back that they were given: then nothing needs to be parsed. */
+function isSameJsonText(left: string, right: string): boolean {
+  return left === right || isSameJson(JSON.parse(left), JSON.parse(right));
 }
 
 /** Equality of JSON values; the order of keys does not count, because PostgreSQL keeps its own. */

@@ -8,6 +8,7 @@ import {
   withinWindow,
 } from '@ortler/feedback-query';
 import type { ClickHouse } from '../../../db/clickhouse/clickhouse.ts';
+import { toStoredRow } from '../inserted-feedback.ts';
 import type { RowVersion } from './clickhouse-row.ts';
 import { findRowVersions } from './find-row-versions.ts';
 import type { StoredIds } from './plan-writes.ts';
@@ -54,8 +55,8 @@ async function loadRows(
     const query = bindFeedbackQuery({ projectId, query: { $expr: { $in: [{ $getField: 'id' }, ids] } } });
     const moments = some.map(([, createdAtMs]) => createdAtMs);
     const window = { fromMs: Math.min(...moments), toMs: Math.max(...moments) };
-    const { statement, toResult } = compileFeedbackQuery(withinWindow(query, window), clickHouseDialect);
-    rows.push(...(await clickHouse.read(statement)).map(toResult));
+    const { statement, columns } = compileFeedbackQuery(withinWindow(query, window), clickHouseDialect);
+    rows.push(...(await clickHouse.read(statement)).map(row => toStoredRow(columns, row)));
   }
   return rows;
 }

@@ -68,8 +68,7 @@ function stateOf(table: ReplacingTable) {
     const isTombstone = row.is_removed === 1;
     const latest = { createdAtMs: Date.parse(isoOf(row.created_at)), version: row.version, isTombstone };
     versions.set(key, [...(versions.get(key) ?? []), latest]);
-    if (!isTombstone)
-      rows.set(key, { ...row, payload: JSON.parse(row.payload_dump), created_at: isoOf(row.created_at) });
+    if (!isTombstone) rows.set(key, { ...row, payload: row.payload_dump, created_at: isoOf(row.created_at) });
   }
   return { versions, rows };
 }
@@ -89,7 +88,7 @@ function applyAlone(current: Map<string, FeedbackRecord>, command: WriteCommand)
       const { payload_dump, created_at_ms, ...same } = stored;
       const row = {
         ...same,
-        payload: JSON.parse(payload_dump),
+        payload: payload_dump,
         created_at: new Date(created_at_ms).toISOString(),
       };
       return asStored(record, row);

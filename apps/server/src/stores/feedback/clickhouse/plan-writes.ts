@@ -11,7 +11,7 @@ import { keyText, recordsOf, removedIdsOf, type WriteCommand } from './write-com
 export interface StoredIds {
   /** Latest row version of each key of an id, tombstones included. */
   readonly versions: ReadonlyMap<string, readonly RowVersion[]>;
-  /** Whole rows of ids that are not deleted. */
+  /** Whole rows of ids that are not deleted, as `toStoredRow` gives them. */
   readonly rows: ReadonlyMap<string, ResultRow>;
 }
 
@@ -89,11 +89,11 @@ function planCommand(command: WriteCommand, before: (key: string) => IdState): C
   return { rows, inserted, states };
 }
 
-/** The record in the form that a query returns. */
+/** The record as a stored row. */
 function toRow({ payload_dump, created_at_ms, ...same }: FeedbackRecord): ResultRow {
   return {
     ...same,
-    payload: JSON.parse(payload_dump) as unknown,
+    payload: payload_dump,
     created_at: new Date(created_at_ms).toISOString(),
   };
 }
