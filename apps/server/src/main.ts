@@ -14,6 +14,7 @@ import type { Config } from './config/config.ts';
 import { toRateLimits } from './config/rate-limits.ts';
 import { messageOf } from './db/database-errors.ts';
 import { openDatabase } from './db/open-database.ts';
+import { type KvEvents, startKvEvents } from './kv-events/kv-events.ts';
 import { startHousekeeping } from './models/housekeeping.ts';
 import { isOperatorError } from './models/is-operator-error.ts';
 import { createDownloadLog } from './models/log-downloads.ts';
@@ -73,7 +74,9 @@ export async function startServer(
     await database.close();
     throw error;
   });
+  let kvEvents: KvEvents | undefined;
   const closeDatabases = async () => {
+    await kvEvents?.close();
     keys.close();
     await usage.close();
     await feedback.close();
@@ -88,8 +91,15 @@ export async function startServer(
   const keys = await createApiKeyStore(database, { bootstrapKey: config.apiKey, now: Date.now });
   const training = createTrainingServices(database, { ...config, now: Date.now });
   const logDownload = createDownloadLog(logger);
+  try {
+    kvEvents = await listenForRouters(config);
+  } catch (error) {
+    await closeDatabases();
+    throw error;
+  }
   const models = await createServerModels({
     config,
+    kvEvents,
     checkpoints: training.checkpoints,
     onEvent: event => {
       logDownload(event);
@@ -298,6 +308,20 @@ async function readCollectorTls(config: Config): Promise<CollectorTls> {
     read(config.otlpClientKey),
   ]);
   return { ca, cert, key };
+}
+
+function listenForRouters(config: Config): Promise<KvEvents> | undefined {
+  const { kvEvents: endpoint, kvEventsReplay, kvEventsTopic: topic, kvEventsFormat: format } = config;
+  if (endpoint === undefined) return undefined;
+  const defaultModelId = config.models[0]!.id;
+  return startKvEvents({
+    endpoint,
+    replayEndpoint: kvEventsReplay,
+    topic,
+    format,
+    defaultModelId,
+    now: Date.now,
+  });
 }
 
 /** Only programs of this machine reach a loopback address, its browsers among them. */

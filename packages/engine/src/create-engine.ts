@@ -51,6 +51,7 @@ export async function startEngine(
     | 'constraints'
     | 'onWarmUp'
     | 'onFailed'
+    | 'onCacheEvents'
     | 'reasoningParser'
     | 'toolDialect'
     | 'chatTemplate'
@@ -62,8 +63,6 @@ export async function startEngine(
     toolDialect = HOST_OPTIONS.toolDialect.cpuDefault,
     constraints,
     chatTemplate,
-    onWarmUp,
-    onFailed,
   } = options;
   const [files, manifest] = await Promise.all([readTokenizerFiles(modelDir), readManifest(modelDir)]);
   // Text files are validated before a thread or process is started.
@@ -74,7 +73,7 @@ export async function startEngine(
   const defaults = modelDefaults ? files.generationConfig : {};
   const samplingDefaults = readSamplingDefaults(defaults);
   const defaultMaxTokens = readDefaultMaxTokens(defaults);
-  const listener = new EngineLinkListener(onWarmUp, onFailed);
+  const listener = new EngineLinkListener(options);
   const facts = await link.start(listener);
   const info: EngineInfo = {
     ...facts,

@@ -18,6 +18,7 @@ export type {
 } from './engine.ts';
 export { EngineError, type EngineErrorCode, type EngineErrorDetails } from './errors.ts';
 export { perplexity, type ScoredText, scoreTexts } from './perplexity.ts';
+export type { BlocksRemoved, BlocksStored, CacheEvent } from './protocol/cache-event.ts';
 export {
   type CoreLinkState,
   type CoreStats,

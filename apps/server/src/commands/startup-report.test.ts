@@ -37,6 +37,8 @@ const INFO: EngineInfo = {
   onnxRuntimeVersion: 'none',
   weightBytes: 0,
   cacheBytes: 0,
+  cacheBlockLength: 16,
+  cacheBlockCount: 1_024,
   modelType: 'llama',
   precision: 'q8',
   kvType: 'float32',

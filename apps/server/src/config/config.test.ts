@@ -34,6 +34,8 @@ describe('readConfig', () => {
       device: 'auto',
       precision: 'auto',
       kvCache: 'auto',
+      kvEventsFormat: 'array',
+      kvEventsTopic: '',
       threads: 0,
       maxSequences: 8,
       chatTemplates: { ofModel: new Map(), ofOthers: undefined },
@@ -222,4 +224,14 @@ describe('readConfig', () => {
     ]);
     expect(problemsOf({ ORTLER_CORS_ORIGINS: 'a.example/' })[0]).toContain('must list origins');
   });
+});
+
+it('refuses KV-cache events that nobody would get', () => {
+  const events = { ORTLER_KV_EVENTS: 'tcp://*:5557' };
+  expect(readConfig(events).kvEvents).toEqual({ host: '*', port: 5557 });
+  expect(() => readConfig({ ORTLER_KV_EVENTS: '5557' })).toThrow(
+    'ORTLER_KV_EVENTS must be an address such as tcp://*:5557 (got "5557").',
+  );
+  expect(() => readConfig({ ...events, ORTLER_PREFIX_CACHE: 'off' })).toThrow('needs --prefix-cache on');
+  expect(() => readConfig({ ORTLER_KV_EVENTS_REPLAY: 'tcp://*:5558' })).toThrow('needs ORTLER_KV_EVENTS.');
 });

@@ -58,7 +58,7 @@ export function readConfig(
     }
   }
   if (problems.length === 0) {
-    problems.push(...findUnservedModels(values as Config));
+    problems.push(...findUnservedModels(values as Config), ...findIdleKvEvents(values as Config));
     const upstream = readUpstreamKeys(environment, (values as Config).models);
     values.upstreamKeys = upstream.keys;
     problems.push(...upstream.problems);
@@ -83,6 +83,17 @@ function findUnservedModels(config: Config): string[] {
           `${SETTINGS[name].variable} names the model ${id}, which is not served. Models: ${ids.join(', ')}.`,
       ),
   );
+}
+
+// A setting that would have no effect.
+function findIdleKvEvents({ kvEvents, kvEventsReplay, prefixCache }: Config): string[] {
+  if (kvEvents !== undefined && prefixCache === 'off')
+    return [
+      `${SETTINGS.kvEvents.variable} needs ${SETTINGS.prefixCache.flag} on: nothing is cached without it.`,
+    ];
+  if (kvEvents === undefined && kvEventsReplay !== undefined)
+    return [`${SETTINGS.kvEventsReplay.variable} needs ${SETTINGS.kvEvents.variable}.`];
+  return [];
 }
 
 // A misspelt variable would silently leave a default in place, so unknown names under our prefix are mistakes.

@@ -5,6 +5,7 @@ import { CONSTRAINT_SETTINGS } from './settings/constraint-settings.ts';
 import { DATA_SETTINGS } from './settings/data-settings.ts';
 import { GENERATION_SETTINGS } from './settings/generation-settings.ts';
 import { HUB_SETTINGS } from './settings/hub-settings.ts';
+import { KV_EVENT_SETTINGS } from './settings/kv-event-settings.ts';
 import { LIMIT_SETTINGS } from './settings/limit-settings.ts';
 import { MODEL_SETTINGS } from './settings/model-settings.ts';
 import { SERVER_SETTINGS } from './settings/server-settings.ts';
@@ -19,6 +20,7 @@ export const SETTINGS = {
   ...MODEL_SETTINGS,
   ...HUB_SETTINGS,
   ...UPSTREAM_SETTINGS,
+  ...KV_EVENT_SETTINGS,
   ...GENERATION_SETTINGS,
   ...CONSTRAINT_SETTINGS,
   ...TOOL_SETTINGS,

@@ -8,6 +8,7 @@ import { explainLongRope, explainLoss } from '@ortler/model-builder';
 import type { DeviceChoice } from '@ortler/onnxruntime';
 import type { Config } from '../config/config.ts';
 import { isOwnModel } from '../config/model-list.ts';
+import type { KvEvents } from '../kv-events/kv-events.ts';
 import { toBuildOptions } from './build-options.ts';
 import { createCheckpointModels } from './checkpoint-models.ts';
 import { createGraphChoice } from './choose-graph.ts';
@@ -39,6 +40,8 @@ export interface ServerModelsOptions {
   readonly onUpstreamFault: (modelId: string, server: string, reason: string) => void;
   /** A checkpoint was unloaded. */
   readonly onUnloaded: (modelId: string) => void;
+  /** Absent: nobody is told what is cached. */
+  readonly kvEvents?: KvEvents | undefined;
   /** The device was chosen, before the first model is built. */
   readonly onDevice: (choice: DeviceChoice) => void;
 }
@@ -57,7 +60,8 @@ export interface ServerModels {
 
 /** Creates both kinds of models without loading anything. */
 export async function createServerModels(options: ServerModelsOptions): Promise<ServerModels> {
-  const { config, checkpoints, onEvent, onStopped, onUpstreamFault, onUnloaded, onDevice } = options;
+  const { config, checkpoints, onEvent, onStopped, onUpstreamFault, onUnloaded, onDevice, kvEvents } =
+    options;
   const device = createServerDevice(config.device, onDevice);
   const { reasoningParsers, toolDialects } = config;
   const checkpointDir = config.checkpointDir ?? join(config.dataDir, 'checkpoints');
@@ -75,7 +79,10 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
   ) => {
     const { device: chosen } = await device.choose();
     modelDirs.set(modelId, modelDir);
-    return createEngine({
+    const cacheEvents = kvEvents?.ofModel(modelId);
+    // A model of the same name, loaded before, has left memory.
+    cacheEvents?.lost();
+    const engine = await createEngine({
       modelDir,
       link: 'process',
       device: chosen,
@@ -100,8 +107,14 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
         speculativeDecoding: config.speculation,
       },
       onWarmUp,
-      onFailed: error => onStopped(modelId, error),
+      cacheEvents: cacheEvents !== undefined,
+      onCacheEvents: events => cacheEvents?.changed(events, engine.info.cacheBlockLength),
+      onFailed: error => {
+        cacheEvents?.lost();
+        onStopped(modelId, error);
+      },
     });
+    return engine;
   };
   const catalog = await createModelCatalog({
     models: config.models,
@@ -145,6 +158,7 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
     onFailed: (modelId, error) => onEvent({ kind: 'failed', modelId, error }),
     onUnloaded: modelId => {
       modelDirs.delete(modelId);
+      kvEvents?.ofModel(modelId).lost();
       onUnloaded(modelId);
     },
   });

@@ -29,7 +29,7 @@ export function describeEngines(registry: Registry, options: EngineInfoOptions):
   const { list, isPrefixCaching, checkpoints, maxCheckpoints } = options;
   new Gauge({
     name: 'vllm:cache_config_info',
-    help: 'KV cache of a model: always 1. A slot counts as one block that holds a whole context.',
+    help: 'KV cache of a model: always 1. A block is the unit in which prompts are found again; slots are counted in the same unit.',
     labelNames: CACHE_LABELS,
     registers: [registry],
     collect() {
@@ -63,12 +63,11 @@ export function describeEngines(registry: Registry, options: EngineInfoOptions):
 }
 
 function toCacheLabels({ info }: Engine, isPrefixCaching: boolean) {
-  const { kvType, maxSequences, contextLength, runner } = info;
-  const hasSlots = runner === 'slots';
+  const { kvType, maxSequences, contextLength, cacheBlockLength, cacheBlockCount } = info;
   return {
     cache_dtype: kvType,
-    block_size: hasSlots ? String(contextLength) : '',
-    num_gpu_blocks: hasSlots ? String(maxSequences) : '',
+    block_size: String(cacheBlockLength),
+    num_gpu_blocks: String(cacheBlockCount),
     enable_prefix_caching: isPrefixCaching ? 'True' : 'False',
     max_num_seqs: String(maxSequences),
     max_model_len: String(contextLength),

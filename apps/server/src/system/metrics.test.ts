@@ -69,7 +69,7 @@ it('describes caches, loaded checkpoints and sizes of steps under the names of v
   metrics.generationEnded(REPORT);
   const text = await metrics.render();
   expect(text).toContain(
-    'vllm:cache_config_info{model_name="demo",engine="0",cache_dtype="float16",block_size="256",num_gpu_blocks="4",enable_prefix_caching="True",max_num_seqs="4",max_model_len="256"} 1',
+    'vllm:cache_config_info{model_name="demo",engine="0",cache_dtype="float16",block_size="16",num_gpu_blocks="64",enable_prefix_caching="True",max_num_seqs="4",max_model_len="256"} 1',
   );
   expect(text).toContain(
     `vllm:lora_requests_info{max_lora="2",running_lora_adapters="${REPORT.modelId}",waiting_lora_adapters=""}`,

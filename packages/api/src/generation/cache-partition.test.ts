@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { toCachePartition } from './cache-partition.ts';
+import { readPartitionSalt, toCachePartition } from './cache-partition.ts';
 
 const principal = fc.record({ keyId: fc.string(), team: fc.string() }, { requiredKeys: ['keyId'] });
 const salt = fc.option(fc.string({ minLength: 1 }), { nil: undefined });
@@ -30,4 +30,11 @@ it('is shared by all callers where the operator says so, and still split by salt
   expect(of('a')).toBe(of('b'));
   expect(of('a', 's')).toBe(of('b', 's'));
   expect(of('a', 's')).not.toBe(of('a'));
+});
+
+it('gives the salt of a partition back, whoever shares it', () => {
+  for (const scope of ['team', 'server'] as const)
+    for (const caller of [{ keyId: 'k' }, { keyId: 'k', team: 'acme' }])
+      for (const salt of [null, '', 'a,"b"]'])
+        expect(readPartitionSalt(toCachePartition(caller, salt, scope))).toBe(salt);
 });

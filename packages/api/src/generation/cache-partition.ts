@@ -15,3 +15,9 @@ export function toCachePartition(
   // A list in JSON has one reading only, whatever the parts contain.
   return JSON.stringify(salt == null ? owner : [...owner, salt]);
 }
+
+/** The salt of the requests of a partition; null without one. */
+export function readPartitionSalt(partition: string): string | null {
+  const [kind, ...rest] = JSON.parse(partition) as string[];
+  return rest[kind === 'server' ? 0 : 1] ?? null;
+}

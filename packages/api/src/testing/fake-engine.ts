@@ -60,6 +60,8 @@ export function createFakeEngine(script: FakeEngineScript = {}): FakeEngine {
     onnxRuntimeVersion: '0.0.0',
     weightBytes: 0,
     cacheBytes: 0,
+    cacheBlockLength: 16,
+    cacheBlockCount: 64,
     modelType: 'llama',
     precision: 'f32',
     kvType: 'float32',

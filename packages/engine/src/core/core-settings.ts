@@ -38,14 +38,19 @@ export interface EngineCoreSettings {
   readonly weightBytes?: number;
   /** See `CoreFacts.deviceNote`. */
   readonly deviceNote?: string | undefined;
+  /** Whether steps report changes of the prefix cache. Default: false. */
+  readonly cacheEvents?: boolean | undefined;
 }
+
+/** See `CoreFacts`. */
+export type CacheBlocks = Pick<CoreFacts, 'cacheBlockLength' | 'cacheBlockCount'>;
 
 /** Settings that are only shown in the facts. */
 type Notes = Pick<EngineCoreSettings, 'backendNote' | 'samplingNote' | 'deviceNote' | 'weightBytes'>;
 
 /** Settings with every default filled in. */
 export type SettledCoreSettings = {
-  readonly [Name in Exclude<keyof EngineCoreSettings, keyof Notes>]-?: Exclude<
+  readonly [Name in Exclude<keyof EngineCoreSettings, keyof Notes | 'cacheEvents'>]-?: Exclude<
     EngineCoreSettings[Name],
     undefined
   >;
@@ -75,7 +80,7 @@ export function settleCoreSettings(settings: EngineCoreSettings, facts: RunnerFa
 export function toCoreFacts(
   runnerFacts: RunnerFacts,
   maxSequences: number,
-  { backendNote, samplingNote, deviceNote, weightBytes = 0 }: Notes,
+  { backendNote, samplingNote, deviceNote, weightBytes = 0, ...cacheBlocks }: Notes & CacheBlocks,
 ): CoreFacts {
   const { kind, backend, device, vocabSize, contextLength, onnxRuntimeVersion } = runnerFacts;
   const { cacheBytes, kernels, memoryNote } = runnerFacts;
@@ -89,6 +94,8 @@ export function toCoreFacts(
     onnxRuntimeVersion,
     weightBytes,
     cacheBytes,
+    cacheBlockLength: cacheBlocks.cacheBlockLength,
+    cacheBlockCount: cacheBlocks.cacheBlockCount,
     ...(kernels === undefined ? {} : { kernels }),
     ...(backendNote === undefined ? {} : { backendNote }),
     ...(samplingNote === undefined ? {} : { samplingNote }),

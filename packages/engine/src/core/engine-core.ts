@@ -17,13 +17,16 @@ import { toRequestFailedMessage } from '../protocol/request-failure.ts';
 import { CoreConstraints } from './answer-constraint/core-constraints.ts';
 import { checkSubmission } from './check-submission.ts';
 import {
+  type CacheBlocks,
   type EngineCoreSettings,
   type SettledCoreSettings,
   settleCoreSettings,
   toCoreFacts,
 } from './core-settings.ts';
+import { CacheEventLog } from './kv-cache/cache-event-log.ts';
 import { createKvCacheManager } from './kv-cache/create-kv-cache-manager.ts';
 import type { KvCacheManager } from './kv-cache/kv-cache-manager.ts';
+import type { ModelRunner } from './runners/model-runner.ts';
 import { LoadEstimate, type RunningLength } from './scheduler/load-estimate.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import type { StepPlan } from './scheduler/step-plan.ts';
@@ -52,6 +55,7 @@ export class EngineCore {
   readonly facts: CoreFacts;
   readonly #stepRunner: StepRunner;
   readonly #cache: KvCacheManager;
+  readonly #cacheEvents: CacheEventLog | null;
   readonly #constraints = new CoreConstraints();
   readonly #failures: StepFailures;
   readonly #load = new LoadEstimate();
@@ -76,10 +80,14 @@ export class EngineCore {
     const { maxSequences, cacheBlockLength: indexBlockLength } = settled;
     this.#settings = settled;
     this.#failures = new StepFailures(settled);
-    this.#cache = createKvCacheManager(model, { ...settled, indexBlockLength });
+    this.#cacheEvents = settings.cacheEvents === true ? new CacheEventLog() : null;
+    this.#cache = createKvCacheManager(model, { ...settled, indexBlockLength, events: this.#cacheEvents });
     const limits = { ...settled, promptLogitsLimit: logitsLimit - slotCount };
     this.#scheduler = new Scheduler(this.#cache, limits, settled.drafter);
-    this.facts = toCoreFacts(model.facts, maxSequences, settings);
+    this.facts = toCoreFacts(model.facts, maxSequences, {
+      ...settings,
+      ...cacheBlocksOf(model, indexBlockLength),
+    });
   }
 
   /** Whether `step` has work. */
@@ -277,8 +285,21 @@ export class EngineCore {
   }
 
   #toStepMessage(updates: readonly SequenceUpdate[], prefilled: StepMessage['prefilled']): StepMessage {
-    return { kind: 'step', updates, prefilled, stats: this.stats };
+    const cacheEvents = this.#cacheEvents?.take() ?? [];
+    const changes = cacheEvents.length === 0 ? {} : { cacheEvents };
+    return { kind: 'step', updates, prefilled, stats: this.stats, ...changes };
   }
+}
+
+/** The blocks in which prompts are found again. Of slots: the units of their index. */
+function cacheBlocksOf(model: ModelRunner, indexBlockLength: number): CacheBlocks {
+  if (model.cacheKind === 'blocks')
+    return { cacheBlockLength: model.blockLength, cacheBlockCount: model.blockCount };
+  const { slotCount, contextLength } = model.facts;
+  return {
+    cacheBlockLength: indexBlockLength,
+    cacheBlockCount: slotCount * Math.floor(contextLength / indexBlockLength),
+  };
 }
 
 function toRunningLength({ outputTokenIds, group }: Sequence): RunningLength {

@@ -68,6 +68,7 @@ async function load(
     mixedChunkLength,
     schedulingPolicy: own.schedulingPolicy,
     prefixCaching: own.prefixCaching,
+    cacheEvents: own.cacheEvents,
     drafter: speculativeDecoding === 'off' ? null : createDrafter(stepRunner),
     maxQueuedSequences,
     backendNote: note,

@@ -15,6 +15,8 @@ const FACTS: CoreFacts = {
   onnxRuntimeVersion: 'none',
   weightBytes: 0,
   cacheBytes: 0,
+  cacheBlockLength: 16,
+  cacheBlockCount: 4,
 };
 const POLICY = { firstDelayMs: 100, longestDelayMs: 400, healthyMs: 10_000 };
 

@@ -3,6 +3,7 @@
 
 import type { ConstraintPreparerOptions } from '@ortler/structured-output';
 import type { EngineError } from '../errors.ts';
+import type { CacheEvent } from './cache-event.ts';
 import type { WarmUpProgress } from './messages.ts';
 import { type CoreOptions, type HOST_OPTIONS, MODEL_OPTIONS, type ValuesOf } from './options.ts';
 
@@ -21,6 +22,11 @@ export interface EngineOptions extends CoreOptions, ValuesOf<typeof HOST_OPTIONS
   readonly onWarmUp?: ((progress: WarmUpProgress) => void) | undefined;
   /** The model stopped while it was in use: its process ended or hung, or its device was lost. It is started again, if possible. */
   readonly onFailed?: ((error: EngineError) => void) | undefined;
+  /**
+   * Changes of the prefix cache, after each step that changed it; only with `cacheEvents`. When the model stops, its cache is
+   * gone: `onFailed` and `close` say so, no event does.
+   */
+  readonly onCacheEvents?: ((events: readonly CacheEvent[]) => void) | undefined;
   /** A line that the model's process wrote to its output or error stream. Default: this process's error stream. */
   readonly onModelOutput?: ((line: string) => void) | undefined;
   /** Id of each child process that the model runs in; only with `link: 'process'`. */

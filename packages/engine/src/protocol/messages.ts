@@ -9,6 +9,7 @@ import type { LogprobsRequest } from '../request/generation-request.ts';
 import type { SamplingParams } from '../request/sampling-params.ts';
 import type { TokenLogprobs } from '../request/token-logprobs.ts';
 import type { TokenRules } from '../request/token-rules.ts';
+import type { CacheEvent } from './cache-event.ts';
 import type { CoreStats } from './core-stats.ts';
 import type { CoreOptions } from './options.ts';
 
@@ -126,6 +127,10 @@ export interface CoreFacts {
   readonly weightBytes: number;
   /** KV caches, as reserved; memory that no token was written to may not be in use. Unit: bytes. */
   readonly cacheBytes: number;
+  /** Tokens of a block: prompts are found again in whole blocks at least. */
+  readonly cacheBlockLength: number;
+  /** Blocks that the KV cache has room for. */
+  readonly cacheBlockCount: number;
   /** Instruction set of the CPU kernels that the graph uses: `avx512`, `avxvnni`, `avx2` or `neon`. Absent: it uses none. */
   readonly kernels?: string;
   /** Reason why `auto` did not take the native binding. Absent when it did, or when the caller named a binding. */
@@ -194,6 +199,8 @@ export interface StepMessage {
   /** Requests whose first token came in this step: prompt tokens taken from the prefix cache. */
   readonly prefilled: readonly PrefilledRequest[];
   readonly stats: CoreStats;
+  /** Changes of the prefix cache since the last message; only with the option `cacheEvents`, and only where there are any. */
+  readonly cacheEvents?: readonly CacheEvent[];
 }
 
 /** One request failed; the others go on. */

@@ -35,6 +35,8 @@ export const MODEL_OPTIONS = {
   contextLength: count({ least: 1, cpuDefault: undefined }),
   /** Prefix caching: the keys and values of a prompt are kept for later requests that begin alike. */
   prefixCaching: flag(true),
+  /** Whether `onCacheEvents` is told which prompts are cached, as routers want to know. Costs nothing otherwise. */
+  cacheEvents: flag(false),
   /** The order of requests: by arrival (`fcfs`), or by `priority` and then arrival. */
   schedulingPolicy: oneOf(['fcfs', 'priority'], 'fcfs'),
 } as const;

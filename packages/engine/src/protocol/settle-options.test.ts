@@ -15,6 +15,7 @@ const GIVEN = {
   maxSequences: 5,
   contextLength: 77,
   prefixCaching: true,
+  cacheEvents: true,
   schedulingPolicy: 'priority',
   tuning: {
     backend: 'node',
@@ -45,6 +46,7 @@ describe('settleOptions', () => {
       maxSequences: 8,
       contextLength: 512,
       prefixCaching: true,
+      cacheEvents: false,
       schedulingPolicy: 'fcfs',
     });
     expect(tuning).toMatchObject({ mixedChunkLength: 32, spin: true, cacheSlots: 4 });

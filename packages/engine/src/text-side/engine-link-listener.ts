@@ -3,6 +3,7 @@
 
 import type { EngineError } from '../errors.ts';
 import type { CoreLinkListener } from '../link/core-link.ts';
+import type { EngineOptions } from '../protocol/engine-options.ts';
 import type { FromCoreMessage } from '../protocol/messages.ts';
 import { toEngineError } from '../protocol/request-failure.ts';
 import type { OpenRequest } from './open-requests.ts';
@@ -15,11 +16,14 @@ export class EngineLinkListener implements CoreLinkListener {
 
   readonly onWarmUp: CoreLinkListener['onWarmUp'];
 
-  readonly #onFailed: ((error: EngineError) => void) | undefined;
+  readonly #callbacks: Pick<EngineOptions, 'onFailed' | 'onCacheEvents'>;
 
-  constructor(onWarmUp?: CoreLinkListener['onWarmUp'], onFailed?: (error: EngineError) => void) {
+  constructor({
+    onWarmUp,
+    ...callbacks
+  }: Pick<EngineOptions, 'onWarmUp' | 'onFailed' | 'onCacheEvents'> = {}) {
     this.onWarmUp = onWarmUp;
-    this.#onFailed = onFailed;
+    this.#callbacks = callbacks;
   }
 
   readonly onReady = (): void => {
@@ -29,7 +33,7 @@ export class EngineLinkListener implements CoreLinkListener {
   readonly onDown = (error: EngineError): void => {
     if (error.code !== 'engine_closed') {
       this.lastError = error;
-      this.#onFailed?.(error);
+      this.#callbacks.onFailed?.(error);
     }
     const open = [...this.requests.values()];
     this.requests.clear();
@@ -42,6 +46,8 @@ export class EngineLinkListener implements CoreLinkListener {
       this.requests.delete(message.requestId);
       return;
     }
+    // Before the answers, so that who has an answer and asks again was preceded by what is cached of it.
+    if (message.cacheEvents !== undefined) this.#callbacks.onCacheEvents?.(message.cacheEvents);
     for (const prefilled of message.prefilled) this.requests.get(prefilled.requestId)?.start(prefilled);
     for (const update of message.updates) {
       const request = this.requests.get(update.requestId);

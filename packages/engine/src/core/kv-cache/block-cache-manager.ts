@@ -11,9 +11,11 @@
 import { assertInvariant } from '../../errors.ts';
 import type { Sequence } from '../sequence.ts';
 import { findBlockCacheViolations } from './block-cache-invariants.ts';
+import { BLOCK_HASHING } from './block-hash.ts';
 import { BlockPool } from './block-pool.ts';
 import { BlockPrefixIndex, NO_BLOCK } from './block-prefix-index.ts';
 import { type BlockOwner, BlockPublisher } from './block-publisher.ts';
+import type { CacheEventLog } from './cache-event-log.ts';
 import type { Admission, CacheCounters, KvCacheManager } from './kv-cache-manager.ts';
 import { mustComputePrompt, PrefixCounters } from './prefix-counters.ts';
 
@@ -32,6 +34,8 @@ export interface BlockCacheSettings {
   readonly contextLength: number;
   /** Whether tokens stay cached for later sequences. */
   readonly prefixCaching: boolean;
+  /** Told of every change of the prefix index. Default: none. */
+  readonly events?: CacheEventLog | null | undefined;
 }
 
 /** A cache hit: whole blocks, and some tokens of one more. */
@@ -62,7 +66,7 @@ export class BlockCacheManager implements KvCacheManager {
     assertInvariant(blocksPerSequence <= blockCount, 'the cache holds at least one whole context');
     this.settings = settings;
     this.pool = new BlockPool(blockCount);
-    this.index = new BlockPrefixIndex(blockCount, blockLength);
+    this.index = new BlockPrefixIndex(blockCount, blockLength, BLOCK_HASHING, settings.events ?? null);
     this.#publisher = new BlockPublisher(this.pool, this.index, blockLength);
     this.#mover = mover;
     this.#leastTail = Math.max(1, blockLength >> 2);

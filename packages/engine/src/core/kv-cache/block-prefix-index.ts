@@ -4,6 +4,7 @@
 
 import { assertInvariant } from '../../errors.ts';
 import { BLOCK_HASHING, type BlockHash, type BlockHashing } from './block-hash.ts';
+import type { CacheEventLog } from './cache-event-log.ts';
 
 /** Stands for the block before the first one. */
 export const NO_BLOCK = -1;
@@ -27,6 +28,7 @@ export interface PartialHit {
 export class BlockPrefixIndex {
   readonly blockLength: number;
   readonly #hashing: BlockHashing;
+  readonly #events: CacheEventLog | null;
   /** By block; 0 for blocks that the index does not know. */
   readonly #lengths: Int32Array;
   readonly #parents: Int32Array;
@@ -43,9 +45,16 @@ export class BlockPrefixIndex {
   /** All blocks by the hash of the prefix before them and of their first token. */
   readonly #beginnings = new Map<BlockHash, number[]>();
 
-  constructor(blockCount: number, blockLength: number, hashing: BlockHashing = BLOCK_HASHING) {
+  /** `events`: told of every change of full blocks. */
+  constructor(
+    blockCount: number,
+    blockLength: number,
+    hashing: BlockHashing = BLOCK_HASHING,
+    events: CacheEventLog | null = null,
+  ) {
     this.blockLength = blockLength;
     this.#hashing = hashing;
+    this.#events = events;
     this.#lengths = new Int32Array(blockCount);
     this.#parents = new Int32Array(blockCount).fill(NO_BLOCK);
     this.#followerCounts = new Int32Array(blockCount);
@@ -124,6 +133,8 @@ export class BlockPrefixIndex {
     const hash = this.#hash(place, length);
     this.#hashes[block] = hash;
     push(this.#full, hash, block);
+    const parentHash = parent === NO_BLOCK ? null : this.#hashes[parent]!;
+    this.#events?.stored({ hash, parent: parentHash, partition, tokenIds, start, length });
   }
 
   /** Mutates: forgets the block. Nothing in the index follows it. */
@@ -132,7 +143,10 @@ export class BlockPrefixIndex {
     const start = block * this.blockLength;
     const parent = this.#parents[block]!;
     const place = { partition: this.#partitions[block]!, parent, tokenIds: this.#tokenIds, start };
-    if (this.#lengths[block] === this.blockLength) drop(this.#full, this.#hashes[block]!, block);
+    if (this.#lengths[block] === this.blockLength) {
+      drop(this.#full, this.#hashes[block]!, block);
+      this.#events?.removed(this.#hashes[block]!);
+    }
     drop(this.#beginnings, this.#hash(place, 1), block);
     if (parent !== NO_BLOCK) this.#followerCounts[parent]!--;
     this.#lengths[block] = 0;

@@ -2,6 +2,7 @@
 
 import type { ModelRunner } from '../runners/model-runner.ts';
 import { BlockCacheManager } from './block-cache-manager.ts';
+import type { CacheEventLog } from './cache-event-log.ts';
 import type { KvCacheManager } from './kv-cache-manager.ts';
 import { SlotCacheManager } from './slot-cache-manager.ts';
 
@@ -12,15 +13,17 @@ export interface KvCacheSettings {
   readonly prefixCaching: boolean;
   /** Tokens of a block of the prefix index over slots. A paged runner reports its own block length. */
   readonly indexBlockLength: number;
+  /** Told of every change of the prefix index; null: nobody reads it. */
+  readonly events: CacheEventLog | null;
 }
 
 export function createKvCacheManager(runner: ModelRunner, settings: KvCacheSettings): KvCacheManager {
-  const { maxSequences, prefixCaching, indexBlockLength } = settings;
+  const { maxSequences, prefixCaching, indexBlockLength, events } = settings;
   const { slotCount, contextLength } = runner.facts;
   if (runner.cacheKind === 'blocks') {
     const { blockCount, blockLength } = runner;
     const shape = { blockCount, blockLength, maxSequences, contextLength };
-    return new BlockCacheManager(runner, { ...shape, prefixCaching });
+    return new BlockCacheManager(runner, { ...shape, prefixCaching, events });
   }
   return new SlotCacheManager(runner, {
     slotCount,
@@ -29,5 +32,6 @@ export function createKvCacheManager(runner: ModelRunner, settings: KvCacheSetti
     blockLength: indexBlockLength,
     rings: runner.rings,
     states: runner.states,
+    events,
   });
 }

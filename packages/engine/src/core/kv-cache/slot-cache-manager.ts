@@ -9,6 +9,8 @@
 import { assertInvariant } from '../../errors.ts';
 import type { StatePool, WindowRings } from '../runners/model-runner.ts';
 import type { Sequence } from '../sequence.ts';
+import { BLOCK_HASHING } from './block-hash.ts';
+import type { CacheEventLog } from './cache-event-log.ts';
 import { CacheSlot } from './cache-slot.ts';
 import type { Admission, CacheCounters, KvCacheManager } from './kv-cache-manager.ts';
 import { mustComputePrompt, PrefixCounters } from './prefix-counters.ts';
@@ -37,6 +39,8 @@ export interface SlotCacheSettings {
   readonly rings?: WindowRings | undefined;
   /** That of the runner; absent for a model without memory. */
   readonly states?: StatePool | undefined;
+  /** Told of every change of the prefix index. Default: none. */
+  readonly events?: CacheEventLog | null | undefined;
 }
 
 /**
@@ -65,7 +69,7 @@ export class SlotCacheManager implements KvCacheManager {
   constructor(mover: SlotMover, settings: SlotCacheSettings) {
     assertInvariant(settings.maxSequences <= settings.slotCount, 'every running sequence has a slot');
     this.settings = settings;
-    this.index = new SlotPrefixIndex(settings.blockLength);
+    this.index = new SlotPrefixIndex(settings.blockLength, BLOCK_HASHING, settings.events ?? null);
     this.states = settings.states === undefined ? null : new SlotStates({ ...settings, ...settings.states });
     this.windows =
       settings.rings === undefined ? null : new SlotWindows(settings.rings, this.index, settings);
@@ -147,8 +151,11 @@ export class SlotCacheManager implements KvCacheManager {
     return true;
   }
 
-  /** Does nothing: running sequences are looked up when another one is admitted. */
-  publish(): void {}
+  /** Running sequences are indexed when another one is admitted; with a log of events at once, so that it is told in time. */
+  publish(sequence: Sequence): void {
+    if (this.settings.prefixCaching && this.settings.events != null)
+      this.index.extend(this.#slotOf(sequence));
+  }
 
   release(sequence: Sequence, options: { readonly keepsPrefix: boolean }): void {
     const slot = this.#slotOf(sequence);

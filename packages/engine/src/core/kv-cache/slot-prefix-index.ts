@@ -2,6 +2,7 @@
 // search to a few slots, whose tokens are compared.
 
 import { BLOCK_HASHING, type BlockHash, type BlockHashing } from './block-hash.ts';
+import type { CacheEventLog } from './cache-event-log.ts';
 import type { CacheSlot } from './cache-slot.ts';
 
 /** The first `length` tokens are in `slot`. */
@@ -16,13 +17,19 @@ export type Continuable = (slot: CacheSlot, limit: number) => number;
 export class SlotPrefixIndex {
   readonly blockLength: number;
   readonly #hashing: BlockHashing;
+  readonly #events: CacheEventLog | null;
   /** Every slot under the hash of each of its known blocks. */
   readonly #slots = new Map<BlockHash, CacheSlot[]>();
 
-  /** `blockLength`: tokens of a block. Prefixes shorter than one block are never found. */
-  constructor(blockLength: number, hashing: BlockHashing = BLOCK_HASHING) {
+  /** `blockLength`: tokens of a block. Prefixes shorter than one block are never found. `events`: told of every change. */
+  constructor(
+    blockLength: number,
+    hashing: BlockHashing = BLOCK_HASHING,
+    events: CacheEventLog | null = null,
+  ) {
     this.blockLength = blockLength;
     this.#hashing = hashing;
+    this.#events = events;
   }
 
   /** Slots known to hold the prefix of that hash. For checks of the bookkeeping. */
@@ -41,13 +48,18 @@ export class SlotPrefixIndex {
     const { blockHashes } = slot;
     const blockCount = Math.floor(slot.length / this.blockLength);
     while (blockHashes.length < blockCount) {
-      const parent = blockHashes.at(-1) ?? this.#hashing.hashPartition(slot.partition);
+      const parent = blockHashes.at(-1) ?? null;
+      const { partition, tokenIds } = slot;
       const start = blockHashes.length * this.blockLength;
-      const hash = this.#hashing.hashBlock(parent, slot.tokenIds, start, this.blockLength);
+      const before = parent ?? this.#hashing.hashPartition(partition);
+      const hash = this.#hashing.hashBlock(before, tokenIds, start, this.blockLength);
       blockHashes.push(hash);
       const slots = this.#slots.get(hash);
-      if (slots === undefined) this.#slots.set(hash, [slot]);
-      else slots.push(slot);
+      if (slots !== undefined) slots.push(slot);
+      else {
+        this.#slots.set(hash, [slot]);
+        this.#events?.stored({ hash, parent, partition, tokenIds, start, length: this.blockLength });
+      }
     }
   }
 
@@ -71,8 +83,11 @@ export class SlotPrefixIndex {
     while (slot.blockHashes.length > blockCount) {
       const hash = slot.blockHashes.pop()!;
       const slots = this.#slots.get(hash)!;
-      if (slots.length === 1) this.#slots.delete(hash);
-      else slots.splice(slots.indexOf(slot), 1);
+      if (slots.length > 1) slots.splice(slots.indexOf(slot), 1);
+      else {
+        this.#slots.delete(hash);
+        this.#events?.removed(hash);
+      }
     }
   }
 
