@@ -72,7 +72,8 @@ async function main(): Promise<void> {
     return;
   }
   const shape = SHAPE_NAMES.find(name => name === values.shape);
-  if (shape === undefined) throw new Error(`--shape is one of ${SHAPE_NAMES.join(', ')}; got "${values.shape}".`);
+  if (shape === undefined)
+    throw new Error(`--shape is one of ${SHAPE_NAMES.join(', ')}; got "${values.shape}".`);
   const file = values.model === undefined ? undefined : resolve(values.model);
   if (file !== undefined && values.bits !== '4')
     throw new Error('--model keeps the bits of the file: leave out --bits.');

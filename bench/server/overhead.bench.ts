@@ -1,4 +1,4 @@
-// What rate limits, usage accounting and traces cost: two servers, one with all three and one with none of them, take turns with the same
+// What rate limits, usage accounting and traces cost: two servers, one with all three (or some, `--parts`) and one with none, take turns with the same
 // chats of several clients at once. Prints throughput and CPU time per request of both, and the median ratio of neighbouring turns. Fails
 // unless both give the same answers, every request was counted, and its spans arrived. The goal is less than 2 %.
 
@@ -18,6 +18,7 @@ const { values } = parseArgs({
     tokens: { type: 'string', default: '64' },
     seconds: { type: 'string', default: '3' },
     turns: { type: 'string', default: '10' },
+    parts: { type: 'string', default: 'limits,usage,traces' },
     help: { type: 'boolean', default: false },
   },
 });
@@ -43,13 +44,24 @@ interface Contestant {
 }
 
 if (values.help)
-  console.log('npm run bench -- overhead [--streams 16] [--tokens 64] [--seconds 3, of a turn] [--turns 10]');
+  console.log(
+    'npm run bench -- overhead [--streams 16] [--tokens 64] [--seconds 3, of a turn] [--turns 10] [--parts limits,usage,traces]',
+  );
 else console.log(JSON.stringify({ bench: 'overhead', ...(await measure()), ...describeMachine() }, null, 2));
+
+function has(part: 'limits' | 'usage' | 'traces'): boolean {
+  return values.parts.split(',').includes(part);
+}
 
 async function measure() {
   const collector = await startCollector();
-  const off = await start({}, ['--import', new URL('./without-usage.ts', import.meta.url).href]);
-  const on = await start({ ...LIMITS, 'otlp-traces-endpoint': collector.url }, []);
+  const withoutUsage = ['--import', new URL('./without-usage.ts', import.meta.url).href];
+  const off = await start({}, withoutUsage);
+  const flags = {
+    ...(has('limits') && LIMITS),
+    ...(has('traces') && { 'otlp-traces-endpoint': collector.url }),
+  };
+  const on = await start(flags, has('usage') ? [] : withoutUsage);
   try {
     await compare(off, on);
   } finally {
@@ -58,17 +70,21 @@ async function measure() {
     await on.server.stop();
     collector.close();
   }
-  if (collector.spanCount() !== on.sentCount)
+  if (collector.spanCount() !== (has('traces') ? on.sentCount : 0))
     throw new Error(`${on.sentCount} requests, ${collector.spanCount()} spans of requests.`);
   const ratio = (name: 'perSecond' | 'cpuMs') =>
     rounded(median(on.turns.map((turn, index) => turn[name] / off.turns[index]![name])));
   return {
+    parts: values.parts,
     requestCount: { off: off.sentCount, on: on.sentCount },
     requestsPerSecond: { off: middle(off, 'perSecond'), on: middle(on, 'perSecond') },
     cpuMsPerRequest: { off: middle(off, 'cpuMs'), on: middle(on, 'cpuMs') },
     throughputRatio: ratio('perSecond'),
     cpuRatio: ratio('cpuMs'),
-    ratiosOfTurns: on.turns.map(({ perSecond }, index) => rounded(perSecond / off.turns[index]!.perSecond)),
+    ratiosOfTurns: on.turns.map(({ perSecond, cpuMs }, index) => ({
+      throughput: rounded(perSecond / off.turns[index]!.perSecond),
+      cpu: rounded(cpuMs / off.turns[index]!.cpuMs),
+    })),
   };
 }
 
@@ -83,7 +99,8 @@ async function compare(off: Contestant, on: Contestant): Promise<void> {
   for (const [prompt, answer] of off.answers)
     if (on.answers.get(prompt) !== answer) throw new Error(`The answers to prompt ${prompt} differ.`);
   const counted = await countedRequests(on);
-  if (counted !== on.sentCount) throw new Error(`${on.sentCount} requests, of which ${counted} are counted.`);
+  if (counted !== (has('usage') ? on.sentCount : 0))
+    throw new Error(`${on.sentCount} requests, of which ${counted} are counted.`);
   if ((await countedRequests(off)) !== 0) throw new Error('The server without usage counts.');
 }
 
