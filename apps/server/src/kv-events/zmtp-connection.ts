@@ -12,8 +12,8 @@ import {
   ZmtpReader,
 } from './zmtp-frames.ts';
 
-/** A message that would leave more than this unread in the memory of a connection is dropped for it. Unit: bytes. */
-export const HIGH_WATER_MARK = 32 * 1024 * 1024;
+/** High-water mark of a connection. Unit: bytes. */
+const HIGH_WATER_MARK = 32 * 1024 * 1024;
 const HANDSHAKE_MS = 10_000;
 const KEEP_ALIVE_MS = 30_000;
 /** Most frames of a message of a peer. */
@@ -26,6 +26,8 @@ export interface ConnectionSettings {
   /** Called for each whole message; commands of ZMTP 3.1 about subscriptions come as messages of 3.0. */
   readonly onMessage: (frames: readonly Buffer[]) => void;
   readonly onClose: () => void;
+  /** A message that would leave more than this unread is dropped. Unit: bytes. Default: 32 MiB. */
+  readonly highWaterMark?: number | undefined;
 }
 
 export class ZmtpConnection {
@@ -57,7 +59,8 @@ export class ZmtpConnection {
   /** Sends the message, or drops it where the peer has not read what came before. Returns whether it was sent. */
   send(message: Buffer): boolean {
     if (!this.#isReady || this.#socket.destroyed) return false;
-    if (this.#socket.writableLength + message.length > HIGH_WATER_MARK) return false;
+    const { highWaterMark = HIGH_WATER_MARK } = this.#settings;
+    if (this.#socket.writableLength + message.length > highWaterMark) return false;
     this.#socket.write(message);
     return true;
   }

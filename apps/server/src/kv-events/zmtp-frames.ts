@@ -74,8 +74,14 @@ export function socketTypeOf(properties: Buffer): string {
 
 /** Cuts what a peer sends into frames, however it arrives. */
 export class ZmtpReader {
+  readonly #longestFrame: number;
   #rest: Buffer = Buffer.alloc(0);
   #isGreeted = false;
+
+  /** `longestFrame`: a longer one is an error. Unit: bytes. */
+  constructor(longestFrame: number = LONGEST_FRAME) {
+    this.#longestFrame = longestFrame;
+  }
 
   /** The frames that are whole now. Throws: `ZmtpError`. */
   push(bytes: Buffer): readonly ZmtpFrame[] {
@@ -105,7 +111,7 @@ export class ZmtpReader {
     const headerLength = (flags & LONG) === 0 ? 2 : 9;
     if (bytes.length < headerLength) return null;
     const length = headerLength === 2 ? bytes[1]! : Number(bytes.readBigUInt64BE(1));
-    if (length > LONGEST_FRAME) throw new ZmtpError(`a frame of ${length} bytes`);
+    if (length > this.#longestFrame) throw new ZmtpError(`a frame of ${length} bytes`);
     const end = headerLength + length;
     if (bytes.length < end) return null;
     this.#rest = bytes.subarray(end);

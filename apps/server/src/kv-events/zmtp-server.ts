@@ -22,8 +22,8 @@ export interface PublisherSocket extends ZmtpServer {
   publish(topic: string, frames: readonly Uint8Array[]): void;
 }
 
-/** Throws: where it cannot listen. */
-export async function bindPublisher(endpoint: TcpEndpoint): Promise<PublisherSocket> {
+/** `highWaterMark`: as for a connection. Throws: where it cannot listen. */
+export async function bindPublisher(endpoint: TcpEndpoint, highWaterMark?: number): Promise<PublisherSocket> {
   /** Connections, and the beginnings of topics that each asked for. */
   const subscribers = new Map<ZmtpConnection, Buffer[]>();
   const server = await bind(endpoint, socket => {
@@ -31,6 +31,7 @@ export async function bindPublisher(endpoint: TcpEndpoint): Promise<PublisherSoc
     const connection = new ZmtpConnection(socket, {
       socketType: 'PUB',
       peerTypes: ['SUB', 'XSUB'],
+      highWaterMark,
       onMessage: ([body]) => subscribe(topics, body!),
       onClose: () => subscribers.delete(connection),
     });
