@@ -12,7 +12,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DECODER_GOLDENS, writeGoldenCheckpoint } from '../../packages/model-builder/test/decoder-golden.ts';
 import { createFailingCore, play, playAlone, randomRequests } from './random-schedules.ts';
 
-const FAMILIES = ['lfm2', 'qwen3_5_text', 'lfm2_moe', 'qwen3_5_moe_text'];
+const FAMILIES = [
+  'lfm2',
+  'qwen3_5_text',
+  'lfm2_moe',
+  'qwen3_5_moe_text',
+  'granitemoehybrid',
+  'falcon_h1',
+  'nemotron_h',
+];
 
 const KINDS = [
   { precision: 'f32', kvType: 'float32' },

@@ -44,6 +44,19 @@ export interface DeltaShape {
   readonly seed: number;
 }
 
+export interface MambaShape {
+  readonly heads: number;
+  readonly headSize: number;
+  readonly groups: number;
+  readonly stateSize: number;
+  readonly norm: 'none' | 'first' | 'last';
+  readonly normGroups: number;
+  readonly leastStep: number;
+  /** Columns before those of the gate. */
+  readonly gateStart: number;
+  readonly seed: number;
+}
+
 const silu = (x: number): number => x / (1 + Math.exp(-x));
 
 const STATE_INPUTS = (shape: readonly number[]) =>
@@ -183,6 +196,90 @@ export function deltaOperator(shape: DeltaShape, tokenCount: number): MemoryOper
       z: { columns: zColumns, data: z },
     },
     outputColumns: values,
+    stateShape,
+    expected,
+  };
+}
+
+export function mambaOperator(shape: MambaShape, tokenCount: number): MemoryOperator {
+  const { heads, headSize, groups, stateSize, norm, normGroups, leastStep, gateStart, seed } = shape;
+  const random = new RandomNumbers(seed);
+  const width = heads * headSize;
+  const columns = width + 2 * groups * stateSize;
+  const zColumns = gateStart + width;
+  const xbc = random.floats(tokenCount * columns, 1);
+  const dt = random.floats(tokenCount * heads, 4);
+  const z = random.floats(tokenCount * zColumns, 2);
+  const decayLog = random.floats(heads, 2);
+  const stepBias = random.floats(heads, 3);
+  const skip = random.floats(heads, 1);
+  const normWeight = random.floats(width, 1);
+  const epsilon = 1e-5;
+  const expected = new Float64Array(tokenCount * width);
+  const states = Array.from({ length: heads }, () => new Float64Array(stateSize * headSize));
+  for (let t = 0; t < tokenCount; t++) {
+    const result = expected.subarray(t * width, (t + 1) * width);
+    for (let head = 0; head < heads; head++) {
+      const group = Math.floor(head / (heads / groups));
+      const softplus = Math.log1p(Math.exp(dt[t * heads + head]! + stepBias[head]!));
+      const step = Math.max(softplus, leastStep);
+      const decay = Math.exp(-Math.exp(decayLog[head]!) * step);
+      const state = states[head]!;
+      for (let p = 0; p < headSize; p++) {
+        const x = xbc[t * columns + head * headSize + p]!;
+        let y = skip[head]! * x;
+        for (let n = 0; n < stateSize; n++) {
+          const key = xbc[t * columns + width + group * stateSize + n]!;
+          const query = xbc[t * columns + width + (groups + group) * stateSize + n]!;
+          state[n * headSize + p] = decay * state[n * headSize + p]! + key * step * x;
+          y += query * state[n * headSize + p]!;
+        }
+        result[head * headSize + p] = y;
+      }
+    }
+    const gate = (i: number) => silu(z[t * zColumns + gateStart + i]!);
+    if (norm !== 'first') for (let i = 0; i < width; i++) result[i]! *= gate(i);
+    const size = width / normGroups;
+    for (let from = 0; norm !== 'none' && from < width; from += size) {
+      const part = result.subarray(from, from + size);
+      const square = part.reduce((sum, each) => sum + each * each, 0) / size;
+      for (let i = 0; i < size; i++) part[i]! *= normWeight[from + i]! / Math.sqrt(square + epsilon);
+    }
+    if (norm === 'first') for (let i = 0; i < width; i++) result[i]! *= gate(i);
+  }
+  const stateShape = [heads, stateSize, headSize];
+  return {
+    graph: {
+      opType: 'Mamba2',
+      inputs: [
+        { name: 'xbc', type: 'float32', shape: [0, 0, columns] },
+        ...STATE_INPUTS(stateShape),
+        { name: 'dt', type: 'float32', shape: [0, 0, heads] },
+        { name: 'z', type: 'float32', shape: [0, 0, zColumns] },
+        floatConstant('decay_log', [heads], decayLog),
+        floatConstant('step_bias', [heads], stepBias),
+        floatConstant('skip', [heads], skip),
+        ...(norm === 'none' ? [] : [floatConstant('norm', [width], normWeight)]),
+      ],
+      outputs: outputsOf(stateShape),
+      attributes: {
+        heads: int(heads),
+        head_size: int(headSize),
+        groups: int(groups),
+        state_size: int(stateSize),
+        gate_start: int(gateStart),
+        least_step: float(leastStep),
+        norm_groups: int(normGroups),
+        ...(norm === 'first' ? { norm_first: int(1) } : {}),
+        epsilon: float(epsilon),
+      },
+    },
+    inputs: {
+      xbc: { columns, data: xbc },
+      dt: { columns: heads, data: dt },
+      z: { columns: zColumns, data: z },
+    },
+    outputColumns: width,
     stateShape,
     expected,
   };

@@ -9,8 +9,10 @@ import {
   convolutionOperator,
   type DeltaShape,
   deltaOperator,
+  type MambaShape,
   type MemoryOperator,
   MemorySession,
+  mambaOperator,
 } from './memory-operators.ts';
 
 const PLAIN: ConvolutionShape = {
@@ -22,6 +24,17 @@ const PLAIN: ConvolutionShape = {
   seed: 1,
 };
 const DELTA: DeltaShape = { keyHeads: 2, valueHeads: 4, keySize: 32, valueSize: 48, gateStart: 0, seed: 2 };
+const MAMBA: MambaShape = {
+  heads: 6,
+  headSize: 48,
+  groups: 2,
+  stateSize: 32,
+  norm: 'last',
+  normGroups: 2,
+  leastStep: 0,
+  gateStart: 0,
+  seed: 3,
+};
 const TOKEN_COUNT = 70;
 
 const OPERATORS: readonly (readonly [string, (tokenCount?: number) => MemoryOperator])[] = [
@@ -61,6 +74,25 @@ const OPERATORS: readonly (readonly [string, (tokenCount?: number) => MemoryOper
     'gated delta networks whose heads of values take those of keys in turns',
     (count = TOKEN_COUNT) =>
       deltaOperator({ ...DELTA, keyHeads: 3, valueHeads: 6, keySize: 16, keysInTurns: true }, count),
+  ],
+  ['Mamba-2 with a norm behind the gate', (count = TOKEN_COUNT) => mambaOperator(MAMBA, count)],
+  [
+    'Mamba-2 of whole pairs of vectors, a norm in front of the gate, which is behind other columns',
+    (count = TOKEN_COUNT) =>
+      mambaOperator({ ...MAMBA, headSize: 64, norm: 'first', normGroups: 1, gateStart: 17 }, count),
+  ],
+  [
+    'Mamba-2 of many heads in one group, without a norm, with a least step',
+    (count = TOKEN_COUNT) =>
+      mambaOperator(
+        { ...MAMBA, heads: 37, headSize: 16, groups: 1, norm: 'none', normGroups: 1, leastStep: 0.5 },
+        count,
+      ),
+  ],
+  [
+    'Mamba-2 of one head, with the largest states',
+    (count = TOKEN_COUNT) =>
+      mambaOperator({ ...MAMBA, heads: 1, groups: 1, normGroups: 1, stateSize: 256, headSize: 32 }, count),
   ],
 ];
 
@@ -178,6 +210,21 @@ describe.each(INSTRUCTION_SETS)('memory on %s', isa => {
     ['gate_start', -1, /gate_start must not be negative/],
   ])('refuses gated delta networks whose %s is %i', async (key, value, message) => {
     const { graph, ...rest } = deltaOperator(DELTA, 1);
+    const changed = { ...graph, attributes: { ...graph.attributes, [key]: int(value) } };
+    await expect(MemorySession.create({ ...rest, graph: changed }, { isa })).rejects.toThrow(message);
+  });
+
+  it.each([
+    ['groups', 4, /heads must be a multiple of groups/],
+    ['state_size', 24, /state_size, at most 256, and head_size must be multiples of 16/],
+    ['state_size', 272, /state_size, at most 256/],
+    ['head_size', 40, /head_size must be multiples of 16/],
+    ['heads', 12, /decay_log, step_bias and skip must be constants/],
+    ['head_size', 64, /norm must be a constant of heads \* head_size entries/],
+    ['norm_groups', 4, /heads must be a multiple of norm_groups/],
+    ['gate_start', -1, /gate_start must not be negative/],
+  ])('refuses Mamba-2 whose %s is %i', async (key, value, message) => {
+    const { graph, ...rest } = mambaOperator(MAMBA, 1);
     const changed = { ...graph, attributes: { ...graph.attributes, [key]: int(value) } };
     await expect(MemorySession.create({ ...rest, graph: changed }, { isa })).rejects.toThrow(message);
   });

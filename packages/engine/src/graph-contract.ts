@@ -123,9 +123,16 @@ export interface LayerCache {
   readonly kvSource?: number | undefined;
   /**
    * Of a layer of a `kernels` graph with memory in place of keys and values: the shapes of its states, in float32. It has no inputs and
-   * outputs for a cache.
+   * outputs for a cache. Empty: the layer remembers nothing.
    */
   readonly states?: readonly (readonly number[])[] | undefined;
+  /** The layer has keys and values besides its states. Default: false. */
+  readonly hasKeys?: boolean | undefined;
+}
+
+/** Whether the layer has a cache of its own. */
+export function ownsCache({ kvSource, states, hasKeys = false }: LayerCache): boolean {
+  return kvSource === undefined && (states === undefined || hasKeys);
 }
 
 /** Bytes of the states of one sequence; 0 for a model without memory. */

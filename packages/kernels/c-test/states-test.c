@@ -1,25 +1,51 @@
-// Layers with memory of random shapes: convolutions and gated delta networks, in calls of any length that read and write a pool.
+// Layers with memory of random shapes: convolutions, gated delta networks and Mamba-2, in calls of any length that read and write a pool.
 #include "memory.h"
 #include <math.h>
 
-/** Either of the two, over its sequences: what a call of one of them needs. */
+typedef enum { CONVOLUTION, DELTA, MAMBA } Kind;
+
+/** One of the three, over its sequences: what a call of it needs. */
 typedef struct {
-  int is_delta, tokens, state_size, columns;
+  Kind kind;
+  int tokens, state_size, columns;
   Convolution convolution;
   Delta delta;
+  Mamba mamba;
   /** Of all tokens. Shape: [tokens, ..]. */
   float *x, *gates, *z;
 } Layer;
+
+static void *part(const float *all, size_t columns, int from, int count) {
+  float *x = new_buffer(count * columns * 4);
+  return memcpy(x, all + from * columns, count * columns * 4);
+}
+
+static void compute_mamba(const FloatFunctions *f, const Layer *l, int from, States states, float *out) {
+  const int count = states.batch * states.length;
+  Mamba m = l->mamba;
+  float *xbc = part(l->x, mamba_columns(&m), from, count), *dt = part(l->gates, (size_t)m.heads, from, count);
+  float *z = part(l->z, (size_t)m.z_columns, from, count);
+  m.states = states, m.xbc = xbc, m.dt = dt, m.z = z, m.out = out;
+  m.decays = new_buffer((size_t)count * m.heads * 4), m.steps = new_buffer((size_t)count * m.heads * 4);
+  for (int t = 0; t < count; t++) f->prepare_mamba(&m, t);
+  for (int head = 0; head < m.heads; head++)
+    for (int item = 0; item < mamba_items(&m); item++) f->scan_mamba(&m, 0, head, item);
+  for (int t = 0; t < count; t++) f->gate_mamba(&m, t);
+  free_buffer(m.decays), free_buffer(m.steps), free_buffer(xbc), free_buffer(dt), free_buffer(z);
+}
 
 static void compute(const Isa *isa, const Layer *l, int from, States states, float *out) {
   const FloatFunctions *f = isa->floats;
   // Exactly the tokens of the call.
   const int count = states.batch * states.length;
-  if (!l->is_delta) {
+  if (l->kind == MAMBA) {
+    compute_mamba(f, l, from, states, out);
+    return;
+  }
+  if (l->kind == CONVOLUTION) {
     Convolution c = l->convolution;
     c.states = states;
-    float *x = new_buffer((size_t)count * c.columns * 4);
-    memcpy(x, l->x + (size_t)from * c.columns, (size_t)count * c.columns * 4);
+    float *x = part(l->x, (size_t)c.columns, from, count);
     c.x = x, c.out = out;
     for (int channel = 0; channel < c.channels; channel += ITEM_CHANNELS) f->convolve(&c, 0, channel);
     free_buffer(x);
@@ -27,10 +53,8 @@ static void compute(const Isa *isa, const Layer *l, int from, States states, flo
   }
   Delta d = l->delta;
   const size_t columns = delta_columns(&d), heads = (size_t)d.value_heads;
-  float *x = new_buffer(count * columns * 4), *gates = new_buffer(count * 2 * heads * 4), *z = new_buffer((size_t)count * d.z_columns * 4);
-  memcpy(x, l->x + from * columns, count * columns * 4);
-  memcpy(gates, l->gates + from * 2 * heads, count * 2 * heads * 4);
-  memcpy(z, l->z + (size_t)from * d.z_columns, (size_t)count * d.z_columns * 4);
+  float *x = part(l->x, columns, from, count), *gates = part(l->gates, 2 * heads, from, count);
+  float *z = part(l->z, (size_t)d.z_columns, from, count);
   d.states = states, d.qkv = x, d.gates = gates, d.z = z, d.out = out;
   const size_t keys = (size_t)count * d.key_heads * d.key_size * 4;
   d.queries = new_buffer(keys), d.keys = new_buffer(keys), d.products = new_buffer((size_t)count * d.key_heads * 4);
@@ -54,17 +78,44 @@ static int compute_chunks(const Isa *isa, Random random, const Layer *l, int is_
     if (length > 1 && !is_whole) writes[random_int(&random, 0, length - 2)] = 2;
     reads[0] = read;
     read = writes[length - 1] = read == 0 ? 1 : 0;
-    float *part = new_buffer((size_t)length * l->columns * 4);
-    compute(isa, l, from, (States){1, length, ENTRIES, reads, writes, pool, (size_t)l->state_size}, part);
-    memcpy(out + (size_t)from * l->columns, part, (size_t)length * l->columns * 4);
-    free_buffer(part), free_buffer(reads), free_buffer(writes);
+    float *results = new_buffer((size_t)length * l->columns * 4);
+    compute(isa, l, from, (States){1, length, ENTRIES, reads, writes, pool, (size_t)l->state_size}, results);
+    memcpy(out + (size_t)from * l->columns, results, (size_t)length * l->columns * 4);
+    free_buffer(results), free_buffer(reads), free_buffer(writes);
   }
   return read;
 }
 
+static void random_mamba(Random *random, Layer *l) {
+  Mamba m = {.groups = random_int(random, 1, 3), .head_size = 16 * random_int(random, 1, 5), .state_size = 16 * random_int(random, 1, 5), .epsilon = 1e-6f};
+  m.heads = m.groups * random_int(random, 1, 8);
+  if (chance(random, 5)) m.state_size = MAX_STATE_SIZE;
+  m.norm_place = (NormPlace)random_int(random, NORM_NONE, NORM_BEHIND_GATE);
+  m.norm_groups = chance(random, 50) ? m.groups : 1;
+  m.least_step = chance(random, 50) ? 0 : 0.5f;
+  m.most_step = chance(random, 50) ? INFINITY : 1;
+  const size_t width = mamba_width(&m);
+  m.z_start = random_int(random, 0, 20);
+  m.z_columns = m.z_start + (int)width + random_int(random, 0, 3);
+  m.decay_log = random_floats(random, (size_t)m.heads);
+  m.step_bias = random_floats(random, (size_t)m.heads);
+  m.skip = random_floats(random, (size_t)m.heads);
+  m.norm = m.norm_place == NORM_NONE ? 0 : random_floats(random, width);
+  l->x = random_floats(random, (size_t)l->tokens * mamba_columns(&m));
+  l->gates = random_floats(random, (size_t)l->tokens * m.heads);
+  l->z = random_floats(random, (size_t)l->tokens * m.z_columns);
+  l->state_size = m.heads * m.state_size * m.head_size;
+  l->columns = (int)width;
+  l->mamba = m;
+}
+
 static Layer random_layer(Random *random) {
-  Layer l = {.is_delta = chance(random, 60), .tokens = random_int(random, 1, 12)};
-  if (!l.is_delta) {
+  Layer l = {.kind = (Kind)random_int(random, CONVOLUTION, MAMBA), .tokens = random_int(random, 1, 12)};
+  if (l.kind == MAMBA) {
+    random_mamba(random, &l);
+    return l;
+  }
+  if (l.kind == CONVOLUTION) {
     Convolution c = {.channels = 16 * random_int(random, 1, 9), .kernel = random_int(random, 2, MAX_KERNEL), .is_gated = chance(random, 50)};
     c.has_silu = !c.is_gated;
     c.columns = c.channels * (c.is_gated ? 3 : 1) + random_int(random, 0, 5);
@@ -105,11 +156,12 @@ void test_states(Random *random) {
   for (int i = 0; i < tested_count; i++)
     for (int is_whole = 0; is_whole < 2; is_whole++) {
       const int entry = compute_chunks(tested[i], *random, &l, is_whole, other, found);
-      if (memcmp(found, expected, results * 4)) FAIL("%s: results differ from those of the definition, whole %d, delta %d", tested[i]->name, is_whole, l.is_delta);
+      if (memcmp(found, expected, results * 4)) FAIL("%s: results differ from those of the definition, whole %d, kind %d", tested[i]->name, is_whole, l.kind);
       if (memcmp((uint8_t *)other + entry * state, (uint8_t *)pool + last * state, state)) FAIL("%s: states differ, whole %d", tested[i]->name, is_whole);
     }
   add_to_checksum(expected, results * 4);
   free_buffer(expected), free_buffer(found), free_buffer(pool), free_buffer(other), free_buffer(l.x), free_buffer(l.gates), free_buffer(l.z);
   free_buffer((void *)l.convolution.weights), free_buffer((void *)l.convolution.bias);
   free_buffer((void *)l.delta.decay_log), free_buffer((void *)l.delta.decay_bias), free_buffer((void *)l.delta.norm);
+  free_buffer((void *)l.mamba.decay_log), free_buffer((void *)l.mamba.step_bias), free_buffer((void *)l.mamba.skip), free_buffer((void *)l.mamba.norm);
 }

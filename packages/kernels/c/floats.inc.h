@@ -8,6 +8,7 @@
 #include "isa.h"
 #include "route.h"
 #include "recur.h"
+#include "scan.h"
 
 #define FLOATS_NAME(isa) floats_##isa
 #define FLOATS(isa) FLOATS_NAME(isa)
@@ -26,4 +27,7 @@ const FloatFunctions FLOATS(ISA) = {
     .prepare_delta = prepare_delta,
     .recur_delta = recur_delta,
     .gate_delta = gate_delta,
+    .prepare_mamba = prepare_mamba,
+    .scan_mamba = scan_mamba,
+    .gate_mamba = gate_mamba,
 };

@@ -4,6 +4,7 @@
 #include "experts.h"
 #include "convolution.h"
 #include "delta.h"
+#include "mamba.h"
 #include "product.h"
 #include "work.h"
 
@@ -26,6 +27,9 @@ typedef struct {
   void (*prepare_delta)(const Delta *, int token);
   void (*recur_delta)(const Delta *, int sequence, int head, int item);
   void (*gate_delta)(const Delta *, int token);
+  void (*prepare_mamba)(const Mamba *, int token);
+  void (*scan_mamba)(const Mamba *, int sequence, int head, int item);
+  void (*gate_mamba)(const Mamba *, int token);
 } FloatFunctions;
 
 typedef struct Isa {

@@ -5,7 +5,7 @@
 #define SOURCE_HASH "development"
 #endif
 
-enum { OPERATORS = 8 };
+enum { OPERATORS = 9 };
 enum { EMPTY = 0, FILLING = 1, FILLED = 2 };
 
 /** Operators of one instruction set. */
@@ -34,6 +34,7 @@ EXPORT const void *ortler_kernels_operator(int isa, int index) {
     for (int type = 0; type < 3; type++) describe_attention(&table->operators[2 + type], type);
     describe_convolution(&table->operators[6]);
     describe_delta(&table->operators[7]);
+    describe_mamba(&table->operators[8]);
     for (int i = 0; i < OPERATORS; i++) table->operators[i].isa = get_isa(isa);
     __atomic_store_n(&table->state, FILLED, __ATOMIC_RELEASE);
   }

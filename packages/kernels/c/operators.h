@@ -10,3 +10,4 @@ void describe_embedding(Operator *op);
 void describe_experts(Operator *op);
 void describe_convolution(Operator *op);
 void describe_delta(Operator *op);
+void describe_mamba(Operator *op);

@@ -1,15 +1,8 @@
 // The parts of gated DeltaNet: see delta.h.
 #pragma once
 #include "delta.h"
+#include "memory-parts.h"
 #include "panel.h"
-
-/** ln(1 + e^x) = max(x, 0) + ln(1 + u), u = e^-|x|; ln(1 + u) = 2 artanh(u / (2 + u)), whose series converges fast below 1/3. */
-INLINE v16f softplus16(v16f x) {
-  const v16f u = exp16(-magnitude(x)), s = u / (u + 2.0f), square = s * s;
-  v16f p = splat(1.0f / 17);
-  for (int i = 15; i > 0; i -= 2) p = fma16(p, square, splat(1.0f / (float)i));
-  return largest(x, splat(0)) + 2.0f * s * p;
-}
 
 /** Scales to length 1 times `scale`. */
 static void unit_vector(float *to, const float *from, int size, float scale) {
@@ -31,16 +24,13 @@ static void prepare_delta(const Delta *d, int token) {
     for (int i = 0; i < size; i += LANES) sum = fma16(load(d->queries + at + i), load(d->keys + at + i), sum);
     d->products[(size_t)token * d->key_heads + head] = sum_lanes(sum);
   }
+  const size_t first = (size_t)token * d->value_heads;
+  const Forgetting f = {gates + d->value_heads, d->decay_bias, d->decay_log, d->value_heads, 0, __builtin_inff()};
+  find_decays(&f, 0, d->decays + first);
   for (int i = 0; i < d->value_heads; i += LANES) {
-    const int count = min_int(LANES, d->value_heads - i);
-    const v16f b = load_inputs(gates, i, d->value_heads), a = load_inputs(gates + d->value_heads, i, d->value_heads);
-    const v16f rate = exp16(load_inputs(d->decay_log, i, d->value_heads));
-    const v16f decay = exp16(-rate * softplus16(a + load_inputs(d->decay_bias, i, d->value_heads)));
-    const v16f beta = 1.0f / (exp16(-b) + 1.0f);
-    for (int j = 0; j < count; j++) {
-      d->decays[(size_t)token * d->value_heads + i + j] = decay[j];
-      d->betas[(size_t)token * d->value_heads + i + j] = beta[j];
-    }
+    float betas[LANES];
+    store(betas, 1.0f / (exp_once(-load_inputs(gates, i, d->value_heads)) + 1.0f));
+    for (int j = 0; j < min_int(LANES, d->value_heads - i); j++) d->betas[first + i + j] = betas[j];
   }
 }
 
@@ -125,9 +115,7 @@ static void recur_delta(const Delta *d, int sequence, int head, int item) {
     vectors == 1 ? update_and_sum_rows_1(&r) : update_and_sum_rows_2(&r);
     r.from = memory, r.from_step = (size_t)width;
     if (!behind) continue;
-    for (int i = 0; i < size; i++)
-      for (int v = 0; v < vectors; v++)
-        store(behind + place + (size_t)i * d->value_size + v * LANES, load(memory + (size_t)i * width + v * LANES));
+    copy_state(behind + place, (size_t)d->value_size, memory, size, vectors);
   }
 }
 
@@ -136,10 +124,6 @@ static void gate_delta(const Delta *d, int token) {
   const int size = d->value_size;
   float *out = d->out + (size_t)token * d->value_heads * size;
   const float *z = d->z + (size_t)token * d->z_columns + d->z_start;
-  for (int head = 0; head < d->value_heads; head++, out += size, z += size) {
-    v16f sum = splat(0);
-    for (int i = 0; i < size; i += LANES) sum = fma16(load(out + i), load(out + i), sum);
-    const float factor = 1.0f / __builtin_sqrtf(sum_lanes(sum) / (float)size + d->epsilon);
-    for (int i = 0; i < size; i += LANES) store(out + i, load(out + i) * factor * load(d->norm + i) * silu16(load(z + i)));
-  }
+  for (int head = 0; head < d->value_heads; head++, out += size, z += size)
+    gated_norm(out, z, d->norm, size, d->epsilon, NORM_BEFORE_GATE);
 }

@@ -36,6 +36,7 @@ const BASE_SOURCES = [
   'op-attention.c',
   'op-convolution.c',
   'op-delta.c',
+  'op-mamba.c',
   'op-embedding.c',
   'op-experts.c',
   'op-product.c',

@@ -12,6 +12,7 @@ const LAYER: LayerConfig = {
   valuesAreKeys: false,
   kvSource: undefined,
   memory: undefined,
+  hasAttention: true,
 };
 
 function cachesOf(variant: 'kernels' | 'slots', ...layers: readonly Partial<LayerConfig>[]) {
@@ -42,9 +43,12 @@ describe('findLayerCaches', () => {
     const delta = { keyHeadCount: 2, keySize: 32, valueHeadCount: 4, valueSize: 16 };
     const caches = cachesOf(
       'kernels',
-      { memory: { kind: 'short-convolution', kernel: 3, hasBias: false } },
+      { hasAttention: false, memory: { kind: 'short-convolution', kernel: 3, hasBias: false } },
       {},
-      { memory: { kind: 'gated-delta-net', kernel: 4, keysInTurns: false, ...delta } },
+      {
+        hasAttention: false,
+        memory: { kind: 'gated-delta-net', kernel: 4, keysInTurns: false, ...delta },
+      },
     );
     expect(caches).toEqual([
       { ...sizes, states: [[2, 96]] },
@@ -57,6 +61,30 @@ describe('findLayerCaches', () => {
         ],
       },
     ]);
+  });
+
+  it('has keys besides states, or neither, where layers have both, or an MLP alone', () => {
+    const sizes = { kvHeadCount: 2, headSize: 64 };
+    const memory = {
+      kind: 'mamba-2',
+      kernel: 4,
+      headCount: 4,
+      headSize: 32,
+      groupCount: 2,
+      stateSize: 16,
+      hasConvolutionBias: true,
+      hasBias: false,
+      leastStep: 0,
+      norm: undefined,
+      inputScales: { values: 1, keys: 1, queries: 1 },
+    } as const;
+    const states = [
+      [3, 192],
+      [4, 16, 32],
+    ];
+    expect(
+      cachesOf('kernels', { memory }, { memory, hasAttention: false }, { hasAttention: false }, {}),
+    ).toEqual([{ ...sizes, states, hasKeys: true }, { ...sizes, states }, { ...sizes, states: [] }, sizes]);
   });
 
   it('leaves out windows that hold the context', () => {

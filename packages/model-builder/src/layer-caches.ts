@@ -25,7 +25,7 @@ export function findLayerCaches(
 
 function toCache(
   variant: GraphVariant,
-  { kvHeadCount, headSize, window, kvSource, memory }: LayerConfig,
+  { kvHeadCount, headSize, window, kvSource, memory, hasAttention }: LayerConfig,
   { contextLength, hiddenSize }: Pick<Layers, 'contextLength' | 'hiddenSize'>,
 ): LayerCache {
   if (variant !== 'kernels') return { kvHeadCount, headSize };
@@ -35,5 +35,8 @@ function toCache(
     ...(window !== undefined && window < contextLength && { window }),
     ...(kvSource !== undefined && { kvSource }),
     ...(memory !== undefined && { states: stateShapes(memory, hiddenSize) }),
+    ...(memory !== undefined && hasAttention && { hasKeys: true }),
+    // An MLP alone.
+    ...(memory === undefined && !hasAttention && { states: [] }),
   };
 }

@@ -68,13 +68,15 @@ function textConfig({ config }: GoldenCase): GoldenCase['config'] {
 
 /** Whether layers have mixtures of experts. */
 export function hasExperts(golden: GoldenCase): boolean {
-  return 'num_experts_per_tok' in textConfig(golden);
+  return Number(textConfig(golden).num_experts_per_tok ?? 0) > 0;
 }
 
-/** Whether layers have a memory in place of attention. */
+const MEMORY_KEYS = ['conv_L_cache', 'linear_conv_kernel_dim', 'mamba_d_conv', 'ssm_state_size'];
+
+/** Whether layers have a memory in place of attention, or beside it. */
 export function hasMemory(golden: GoldenCase): boolean {
   const config = textConfig(golden);
-  return 'conv_L_cache' in config || 'linear_conv_kernel_dim' in config;
+  return MEMORY_KEYS.some(key => key in config);
 }
 
 /** Largest difference of computed logits, one row per token of the prompt, from those of transformers. */

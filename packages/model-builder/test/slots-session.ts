@@ -8,6 +8,7 @@ import {
   layerCaches,
   MANIFEST_FILE,
   type ModelManifest,
+  ownsCache,
   pastName,
   pastStateName,
   presentName,
@@ -147,9 +148,7 @@ export class SlotsSession {
 
   /** Layers that do not read the cache of another one. */
   get #cachedLayers(): number[] {
-    return layerCaches(this.manifest).flatMap(({ kvSource, states }, layer) =>
-      kvSource === undefined && states === undefined ? [layer] : [],
-    );
+    return layerCaches(this.manifest).flatMap((cache, layer) => (ownsCache(cache) ? [layer] : []));
   }
 
   /** Copies the cache of the only sequence of `other` into sequence `index` of this one. Mutates: the cache. */

@@ -14,7 +14,7 @@ export interface Architecture {
   /** Activations that may be named, the default first. Default: SiLU only. */
   readonly activations?: Readonly<Record<string, Activation>>;
   /** Key that names the activation. Default: `hidden_act`. */
-  readonly activationKey?: 'hidden_act' | 'hidden_activation';
+  readonly activationKey?: 'hidden_act' | 'hidden_activation' | 'mlp_hidden_act';
   /** Layers may have windows, which `layer_types` says. Default: false. */
   readonly readsLayerTypes?: boolean;
   /** Throws: through `reader`. */
@@ -44,6 +44,7 @@ export type DecoderFeatures = Partial<
     | 'isGated'
     | 'embeddingScale'
     | 'residualScale'
+    | 'matrixScales'
     | 'logitScale'
     | 'logitSoftcap'
     | 'norm'

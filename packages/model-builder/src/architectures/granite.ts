@@ -1,10 +1,14 @@
-// Granite 3: Llama with factors for the embedding, the scores, what attention and MLP add, and the logits; dense, or with experts.
-// Source: transformers, models/granite/modeling_granite.py and models/granitemoe/modeling_granitemoe.py
+// Granite 3 and 4: Llama with factors for the embedding, the scores, what attention and MLP add, and the logits; dense, or with
+// experts. Granite 4 H has Mamba-2 in most layers, most often no positions, and an MLP that all tokens share beside its experts.
+// Source: transformers, models/granite/modeling_granite.py, models/granitemoe/modeling_granitemoe.py and
+// models/granitemoehybrid/modeling_granitemoehybrid.py
 
 import type { ExpertModules } from '../hugging-face/experts-config.ts';
 import type { Architecture, DecoderFeatures } from './architecture.ts';
 import type { ConfigKeys } from './config-keys.ts';
+import { attentionLayers } from './layer-kinds.ts';
 import { readExperts } from './read-experts.ts';
+import { mambaModules, readMamba } from './read-mamba.ts';
 
 export const granite: Architecture = {
   modelType: 'granite',
@@ -54,6 +58,51 @@ export const graniteMoeShared: Architecture = {
       ropes: [reader.rope()],
       layer: () => ({ rope: 0, window: undefined, intermediateSize: sharedSize }),
       ...factors(keys),
+    };
+  },
+};
+
+export const graniteHybrid: Architecture = {
+  modelType: 'granitemoehybrid',
+  names: 'Granite 4 H, Granite 4 (350M to Small)',
+  defaults: {
+    rms_norm_eps: 1e-6,
+    num_local_experts: 8,
+    num_experts_per_tok: 2,
+    shared_intermediate_size: 1024,
+    mamba_n_heads: 128,
+    mamba_n_groups: 1,
+    mamba_d_state: 256,
+    mamba_d_conv: 4,
+    mamba_expand: 2,
+    mamba_conv_bias: true,
+    mamba_proj_bias: false,
+  },
+  readsLayerTypes: true,
+  read(keys, reader) {
+    const isAttention = attentionLayers(keys, reader, { other: 'linear_attention', pattern: () => false });
+    const width = keys.mamba_expand! * keys.hidden_size;
+    const groupCount = keys.mamba_n_groups!;
+    const memory = () => readMamba(keys, reader, { width, norm: { isFirst: false, groupCount } });
+    const isRotated = keys.position_embedding_type === 'rope';
+    const hasExperts = keys.num_local_experts! > 0;
+    const shared = { ...EXPERTS, shared: SHARED };
+    return {
+      ...(hasExperts
+        ? { experts: readExperts(keys, reader, { countKey: 'num_local_experts', modules: shared }) }
+        : {}),
+      ...factors(keys),
+      ropes: isRotated ? [reader.rope()] : [],
+      layer: index => ({
+        window: undefined,
+        intermediateSize: keys.shared_intermediate_size!,
+        ...(isAttention(index) ? { rope: isRotated ? 0 : undefined } : { rope: undefined, memory: memory() }),
+      }),
+      modules: {
+        gateUp: SHARED.gateUp,
+        down: SHARED.down,
+        memory: mambaModules('mamba'),
+      },
     };
   },
 };

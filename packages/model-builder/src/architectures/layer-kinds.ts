@@ -4,6 +4,8 @@ import type { ConfigReader } from './architecture.ts';
 import type { ConfigKeys } from './config-keys.ts';
 
 const ATTENTION = 'full_attention';
+/** As transformers reads older names. */
+const OLDER_NAMES: Readonly<Record<string, string>> = { attention: ATTENTION, mamba: 'linear_attention' };
 
 /**
  * Whether a layer has attention: by `layer_types`, or where config.json has none, by the pattern of the model type.
@@ -11,11 +13,12 @@ const ATTENTION = 'full_attention';
  * Throws: `config_invalid`, `unsupported`.
  */
 export function attentionLayers(
-  { layer_types: types, num_hidden_layers: layerCount }: ConfigKeys,
+  { layer_types: listed, num_hidden_layers: layerCount }: ConfigKeys,
   reader: ConfigReader,
   { other, pattern }: { readonly other: string; readonly pattern: (layer: number) => boolean },
 ): (layer: number) => boolean {
-  if (types === null || types === undefined) return pattern;
+  if (listed === null || listed === undefined) return pattern;
+  const types = listed.map(type => OLDER_NAMES[type] ?? type);
   const unknown = types.find(type => type !== ATTENTION && type !== other);
   if (unknown !== undefined)
     reader.refuse('layer_types', `holds "${unknown}"; allowed are ${ATTENTION}, ${other}`);

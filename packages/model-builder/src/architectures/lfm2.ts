@@ -126,7 +126,16 @@ function readLayers(
 }
 
 /** A short convolution has no others. */
-const NO_MODULES = { gate: '', beta: '', decay: '', decayLog: '', decayBias: '', norm: '' };
+const NO_MODULES = {
+  gateInputDecay: undefined,
+  gate: '',
+  beta: '',
+  decay: '',
+  decayLog: '',
+  decayBias: '',
+  skip: '',
+  norm: '',
+};
 
 /** Two thirds of the size that config.json names, times a factor, in whole multiples. */
 function adjustedSize(keys: ConfigKeys): number {

@@ -87,14 +87,11 @@ export const OTHER_MODELS: Readonly<Record<string, OtherModel>> = {
 
   // Recurrent layers.
   bamba: of('Bamba', RECURRENT),
-  falcon_h1: of('Falcon-H1', RECURRENT),
   falcon_mamba: of('Falcon Mamba', RECURRENT),
-  granitemoehybrid: of('Granite 4', RECURRENT_EXPERTS),
   jamba: of('Jamba', RECURRENT_EXPERTS),
   mamba: of('Mamba', RECURRENT),
   mamba2: of('Mamba 2, Codestral Mamba', RECURRENT),
   minimax: of('MiniMax-Text-01', RECURRENT_EXPERTS),
-  nemotron_h: of('Nemotron-H, Nemotron Nano 2 and 3', RECURRENT),
   qwen3_next: of('Qwen3-Next', RECURRENT_EXPERTS),
   recurrent_gemma: of('RecurrentGemma', RECURRENT),
   rwkv: of('RWKV-4', RECURRENT),

@@ -260,6 +260,68 @@ describe('config.json is refused', () => {
   });
 });
 
+describe('Mamba-2', () => {
+  const granite = {
+    model_type: 'granitemoehybrid',
+    mamba_n_heads: 8,
+    mamba_d_state: 32,
+    num_local_experts: 0,
+  };
+  const falcon = { model_type: 'falcon_h1', mamba_d_ssm: 128, mamba_n_heads: 8, mamba_d_state: 32 };
+  const nemotron = {
+    ...{ model_type: 'nemotron_h', mamba_num_heads: 8, mamba_head_dim: 16, ssm_state_size: 32, n_groups: 2 },
+    hybrid_override_pattern: 'M-',
+  };
+  const infinity = { __float__: 'Infinity' };
+
+  it('is in the layers of granite that config.json names, by either name', () => {
+    for (const layer_types of [
+      ['mamba', 'attention'],
+      ['linear_attention', 'full_attention'],
+    ]) {
+      const { layers } = parse({ ...granite, layer_types, time_step_limit: [0, infinity] });
+      expect(layers.map(({ memory }) => memory?.kind)).toEqual(['mamba-2', undefined]);
+    }
+  });
+
+  it('is beside the attention of falcon_h1, and alone or absent in nemotron_h', () => {
+    const mixersOf = (keys: Record<string, unknown>) =>
+      parse(keys).layers.map(({ memory, hasAttention, intermediateSize }) => [
+        memory !== undefined,
+        hasAttention,
+        intermediateSize > 0,
+      ]);
+    expect(mixersOf(falcon)[0]).toEqual([true, true, true]);
+    expect(mixersOf({ ...nemotron, num_hidden_layers: 3, hybrid_override_pattern: 'M*-' })).toEqual([
+      [true, false, false],
+      [false, true, false],
+      [false, false, true],
+    ]);
+  });
+
+  it.each([
+    ['time_step_limit', { ...granite, time_step_limit: [0.001, infinity] }],
+    ['time_step_limit', { ...nemotron, time_step_limit: [0, 0.1] }],
+    ['mamba_d_state', { ...granite, mamba_d_state: 40 }],
+    ['projectors_bias', { ...falcon, projectors_bias: true }],
+    ['hybrid_override_pattern', { ...nemotron, hybrid_override_pattern: 'ME' }],
+    ['layers_block_type', { ...nemotron, layers_block_type: ['mamba', 'moe'] }],
+    ['mamba_hidden_act', { ...nemotron, mamba_hidden_act: 'relu' }],
+  ])('refuses %s as in %j', (key, keys) => {
+    expect(faultOf(keys)).toMatchObject({ code: 'unsupported', key });
+  });
+
+  it.each([
+    ['mamba_n_heads', { ...granite, mamba_n_heads: 7 }],
+    ['mamba_d_head', { ...granite, mamba_d_head: 32 }],
+    ['mamba_n_groups', { ...granite, mamba_n_groups: 3 }],
+    ['ssm_multipliers', { ...falcon, ssm_multipliers: [1, 1] }],
+    ['hybrid_override_pattern', { ...nemotron, hybrid_override_pattern: 'M' }],
+  ])('finds %s wrong in %j', (key, keys) => {
+    expect(faultOf(keys)).toMatchObject({ code: 'config_invalid', key });
+  });
+});
+
 describe('windows', () => {
   const windowsOf = (keys: Record<string, unknown>) => {
     return parse({ num_hidden_layers: 6, ...keys }).layers.map(({ window }) => window ?? 0);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type ConfigFault, configFault, configFaults, parseConfigFile } from '../hugging-face/config-file.ts';
 import { type Activation, type DecoderConfig, LLAMA_MODULES } from '../hugging-face/decoder-config.ts';
 import { readJsonFile } from '../hugging-face/json-file.ts';
-import type { Architecture, ConfigReader } from './architecture.ts';
+import type { Architecture, ConfigReader, LayerPlan } from './architecture.ts';
 import { type ConfigKeys, configKeys } from './config-keys.ts';
 import { describeOther } from './other-models.ts';
 import { ropeReader } from './read-rope.ts';
@@ -95,6 +95,7 @@ function parseTextConfig(path: string, json: unknown, prefix = ''): DecoderConfi
     experts: undefined,
     embeddingScale: 1,
     residualScale: 1,
+    matrixScales: {},
     logitScale: 1,
     logitSoftcap: undefined,
     hasLayerScale: false,
@@ -107,7 +108,10 @@ function parseTextConfig(path: string, json: unknown, prefix = ''): DecoderConfi
       hasBias: false,
     },
     ropes,
-    layers: Array.from({ length: keys.num_hidden_layers }, (_, index) => ({ ...ordinary, ...layer(index) })),
+    layers: Array.from({ length: keys.num_hidden_layers }, (_, index) => {
+      const own: ReturnType<LayerPlan['layer']> = layer(index);
+      return { ...ordinary, hasAttention: own.memory === undefined, ...own };
+    }),
     modules: { ...LLAMA_MODULES, ...modules },
   };
 }

@@ -22,6 +22,8 @@ export function readExperts(
   const count = keys[countKey] ?? keys[other] ?? reader.invalid(countKey, 'is missing');
   const chosen = keys.num_experts_per_tok ?? reader.invalid('num_experts_per_tok', 'is missing');
   if (count > MOST_EXPERTS) reader.refuse(countKey, `is ${count}; allowed are at most ${MOST_EXPERTS}`);
+  if (count === 0) reader.invalid(countKey, 'is 0');
+  if (chosen === 0) reader.invalid('num_experts_per_tok', 'is 0');
   if (chosen > count) reader.invalid('num_experts_per_tok', `is ${chosen}, but there are ${count} experts`);
   if (chosen > MOST_CHOSEN)
     reader.refuse('num_experts_per_tok', `is ${chosen}; allowed are at most ${MOST_CHOSEN}`);

@@ -5,18 +5,20 @@ import type { Architecture } from './architecture.ts';
 import { cohere2 } from './cohere2.ts';
 import { ernie } from './ernie.ts';
 import { exaone4 } from './exaone4.ts';
+import { falconH1 } from './falcon-h1.ts';
 import { gemma, gemma2, gemma3 } from './gemma.ts';
 import { gemma4 } from './gemma4.ts';
 import { glm4 } from './glm4.ts';
 import { glm4Moe } from './glm4-moe.ts';
 import { gptOss } from './gpt-oss.ts';
-import { granite, graniteMoe, graniteMoeShared } from './granite.ts';
+import { granite, graniteHybrid, graniteMoe, graniteMoeShared } from './granite.ts';
 import { hunyuan } from './hunyuan.ts';
 import { lfm2, lfm2Moe } from './lfm2.ts';
 import { llama } from './llama.ts';
 import { ministral3, mistral } from './mistral.ts';
 import { mixtral } from './mixtral.ts';
 import { nemotron } from './nemotron.ts';
+import { nemotronH } from './nemotron-h.ts';
 import { olmo2, olmo3 } from './olmo.ts';
 import { olmoe } from './olmoe.ts';
 import { phi3 } from './phi3.ts';
@@ -35,6 +37,7 @@ export const ARCHITECTURES: ReadonlyMap<string, Architecture> = new Map(
     cohere2,
     ernie,
     exaone4,
+    falconH1,
     gemma,
     gemma2,
     gemma3,
@@ -43,6 +46,7 @@ export const ARCHITECTURES: ReadonlyMap<string, Architecture> = new Map(
     glm4Moe,
     gptOss,
     granite,
+    graniteHybrid,
     graniteMoe,
     graniteMoeShared,
     hunyuan,
@@ -53,6 +57,7 @@ export const ARCHITECTURES: ReadonlyMap<string, Architecture> = new Map(
     mistral,
     mixtral,
     nemotron,
+    nemotronH,
     olmo2,
     olmo3,
     olmoe,

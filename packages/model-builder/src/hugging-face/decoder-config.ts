@@ -51,6 +51,8 @@ export interface DecoderConfig {
   readonly embeddingScale: number;
   /** Factor of what attention and MLP add to the residual stream. */
   readonly residualScale: number;
+  /** Factors of the results of matrices without biases, which are multiplied into their weights. */
+  readonly matrixScales: Readonly<Partial<Record<ScaledMatrix, number>>>;
   /** Factor of the logits, before their soft cap. */
   readonly logitScale: number;
   readonly logitSoftcap: number | undefined;
@@ -85,12 +87,19 @@ export interface LayerConfig {
   readonly valuesAreKeys: boolean;
   /** Earlier layer whose keys and values this one attends to; undefined for its own. */
   readonly kvSource: number | undefined;
-  /** What the layer has in place of attention; undefined for attention. */
+  /** What the layer has in place of attention, or beside it; undefined for none. */
   readonly memory: LayerMemory | undefined;
+  /** Attention and memory read the same normed input, and both are added to the residual stream. A layer may have neither. */
+  readonly hasAttention: boolean;
+}
+
+/** Whether the layer has an MLP, or experts in place of it. */
+export function hasMlp({ intermediateSize, hasExperts }: LayerConfig): boolean {
+  return intermediateSize > 0 || hasExperts;
 }
 
 /** How a layer remembers earlier tokens in a state of fixed size. Sizes are whole vectors of 16. */
-export type LayerMemory = ShortConvolution | GatedDeltaNet;
+export type LayerMemory = ShortConvolution | GatedDeltaNet | Mamba2;
 
 /** `C * convolution(B * x)`; B, C and x have the hidden size. Source: LFM2 */
 export interface ShortConvolution {
@@ -113,9 +122,31 @@ export interface GatedDeltaNet {
   readonly keysInTurns: boolean;
 }
 
+/** A selective state space, behind a convolution of values, keys and queries (x, B and C). Source: arXiv 2405.21060 */
+export interface Mamba2 {
+  readonly kind: 'mamba-2';
+  readonly kernel: number;
+  readonly headCount: number;
+  readonly headSize: number;
+  /** Heads share keys and queries in groups. */
+  readonly groupCount: number;
+  readonly stateSize: number;
+  readonly hasConvolutionBias: boolean;
+  /** Of the matrices. */
+  readonly hasBias: boolean;
+  /** Least step of time. */
+  readonly leastStep: number;
+  /** An RMS norm for each group, in front of the gate or behind it; undefined for a gate alone. */
+  readonly norm: { readonly isFirst: boolean; readonly groupCount: number } | undefined;
+  /** Factors of what the convolution reads, which are multiplied into its weights. */
+  readonly inputScales: Readonly<Record<'values' | 'keys' | 'queries', number>>;
+}
+
 /** Channels of the convolution. */
 export function convolvedSize(memory: LayerMemory, hiddenSize: number): number {
   if (memory.kind === 'short-convolution') return hiddenSize;
+  if (memory.kind === 'mamba-2')
+    return memory.headCount * memory.headSize + 2 * memory.groupCount * memory.stateSize;
   const { keyHeadCount, keySize, valueHeadCount, valueSize } = memory;
   return 2 * keyHeadCount * keySize + valueHeadCount * valueSize;
 }
@@ -124,14 +155,20 @@ export function convolvedSize(memory: LayerMemory, hiddenSize: number): number {
 export function stateShapes(memory: LayerMemory, hiddenSize: number): readonly (readonly number[])[] {
   const inputs = [memory.kernel - 1, convolvedSize(memory, hiddenSize)];
   if (memory.kind === 'short-convolution') return [inputs];
+  if (memory.kind === 'mamba-2') return [inputs, [memory.headCount, memory.stateSize, memory.headSize]];
   return [inputs, [memory.valueHeadCount, memory.keySize, memory.valueSize]];
 }
 
-/** Elements of what attention or memory gives for a token, before the projection back to the residual stream. */
-export function mixedSize({ headCount, hiddenSize, layers }: DecoderConfig, layer: number): number {
-  const { memory, headSize } = layers[layer]!;
-  if (memory === undefined) return headCount * headSize;
-  return memory.kind === 'short-convolution' ? hiddenSize : memory.valueHeadCount * memory.valueSize;
+/** Elements of what a memory gives for a token, before the projection back to the residual stream. */
+export function rememberedSize(memory: LayerMemory, hiddenSize: number): number {
+  switch (memory.kind) {
+    case 'short-convolution':
+      return hiddenSize;
+    case 'gated-delta-net':
+      return memory.valueHeadCount * memory.valueSize;
+    case 'mamba-2':
+      return memory.headCount * memory.headSize;
+  }
 }
 
 export interface NormConfig {
@@ -142,6 +179,17 @@ export interface NormConfig {
   readonly weightOffset: 0 | 1;
   readonly hasBias: boolean;
 }
+
+export type ScaledMatrix =
+  | 'query'
+  | 'key'
+  | 'value'
+  | 'attentionOutput'
+  | 'gate'
+  | 'down'
+  | 'memoryGate'
+  | 'memoryDecay'
+  | 'memoryOutput';
 
 /** `gelu-tanh`: GELU with the approximation by tanh. `relu2`: the square of ReLU. */
 export type Activation = 'silu' | 'gelu-tanh' | 'relu2';
@@ -169,13 +217,16 @@ export interface ModuleNames {
   readonly perLayerGate: string;
   readonly perLayerProjection: string;
   readonly afterPerLayerInput: string | undefined;
-  /** The last norm, which is outside of layers. */
+  /** The embedding table and the last norm, which are outside of layers. */
+  readonly embedding: string;
   readonly finalNorm: string;
   readonly memory: MemoryModules;
 }
 
 /** Names of the modules of a layer with memory, and of its tensors without a module. */
 export interface MemoryModules {
+  /** One matrix with the rows of gate, input and decay in turn, in place of the three. */
+  readonly gateInputDecay: string | undefined;
   /** What the convolution reads. */
   readonly input: string;
   readonly gate: string;
@@ -184,6 +235,7 @@ export interface MemoryModules {
   readonly convolution: string;
   readonly decayLog: string;
   readonly decayBias: string;
+  readonly skip: string;
   readonly norm: string;
   readonly output: string;
 }
@@ -208,8 +260,10 @@ export const LLAMA_MODULES: ModuleNames = {
   perLayerGate: 'per_layer_input_gate',
   perLayerProjection: 'per_layer_projection',
   afterPerLayerInput: undefined,
+  embedding: 'embed_tokens',
   finalNorm: 'norm',
   memory: {
+    gateInputDecay: undefined,
     input: 'linear_attn.in_proj_qkv',
     gate: 'linear_attn.in_proj_z',
     beta: 'linear_attn.in_proj_b',
@@ -217,6 +271,7 @@ export const LLAMA_MODULES: ModuleNames = {
     convolution: 'linear_attn.conv1d',
     decayLog: 'linear_attn.A_log',
     decayBias: 'linear_attn.dt_bias',
+    skip: 'linear_attn.D',
     norm: 'linear_attn.norm',
     output: 'linear_attn.out_proj',
   },

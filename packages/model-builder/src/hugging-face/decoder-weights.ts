@@ -7,12 +7,14 @@ import {
   convolvedSize,
   type DecoderConfig,
   type LayerMemory,
+  type Mamba2,
   type ModuleNames,
-  mixedSize,
+  rememberedSize,
 } from './decoder-config.ts';
 import { LayerExperts } from './layer-experts.ts';
 import { withOffset } from './norm-weight.ts';
 import { RecentMatrices } from './recent-matrices.ts';
+import { scaledRows } from './scaled-rows.ts';
 import { tensorRows } from './tensor-rows.ts';
 
 export type LayerMatrix =
@@ -35,8 +37,8 @@ export type LayerNorm =
   | 'afterPerLayerInput';
 export type HeadNorm = 'queryNorm' | 'keyNorm';
 
-/** Prefixes of the decoder's tensors: alone, as a part of a wrapper (two spellings), and without its head. */
-const PREFIXES = ['model.', 'model.language_model.', 'language_model.model.', ''];
+/** Prefixes of the decoder's tensors: alone (Nemotron-H has the second), as a part of a wrapper (two spellings), and without its head. */
+const PREFIXES = ['model.', 'backbone.', 'model.language_model.', 'language_model.model.', ''];
 const HEADS = ['lm_head', 'language_model.lm_head'];
 
 const MEMORY_MODULES = {
@@ -58,13 +60,14 @@ export class DecoderWeights {
   constructor(source: WeightSource, config: DecoderConfig) {
     this.source = source;
     this.#config = config;
-    this.#prefix = PREFIXES.find(prefix => source.has(`${prefix}embed_tokens.weight`)) ?? 'model.';
+    this.#prefix =
+      PREFIXES.find(prefix => source.has(`${prefix}${config.modules.embedding}.weight`)) ?? 'model.';
     this.#head = HEADS.find(head => source.has(`${head}.weight`)) ?? 'lm_head';
   }
 
   /** Shape: `[vocab, hidden]`. */
   embedding(): CheckpointTensor {
-    return this.#table(`${this.#prefix}embed_tokens.weight`);
+    return this.#table(`${this.#prefix}${this.#config.modules.embedding}.weight`);
   }
 
   /** The output matrix that is stored, which a tied model may have too. Shape: `[vocab, hidden]`. */
@@ -80,10 +83,12 @@ export class DecoderWeights {
   matrix(layer: number, role: LayerMatrix): CheckpointTensor {
     const [outputs, inputs] = matrixShape(this.#config, layer, role);
     const fused = this.#fused(layer, role);
+    const scales: Partial<Record<LayerMatrix, number>> = this.#config.matrixScales;
+    const scaled = (tensor: CheckpointTensor) => scaledRows(tensor, () => scales[role] ?? 1);
     if (fused === undefined)
-      return this.#tensor(layer, this.#module(layer, role), 'weight', [outputs, inputs]);
+      return scaled(this.#tensor(layer, this.#module(layer, role), 'weight', [outputs, inputs]));
     const all = this.#tensor(layer, fused.module, 'weight', [fused.rowCount, inputs]);
-    return tensorRows(all, fused.firstRow, outputs);
+    return scaled(tensorRows(all, fused.firstRow, outputs));
   }
 
   /** Shape: `[outputs]`. Undefined for matrices without. */
@@ -164,9 +169,13 @@ export class DecoderWeights {
     const memory = this.#memory(layer);
     const channels = convolvedSize(memory, hiddenSize);
     const module = modules.memory.convolution;
-    const hasOwnBias = memory.kind === 'short-convolution' && memory.hasBias;
+    const weight = this.#tensor(layer, module, 'weight', [channels, 1, memory.kernel]);
+    const hasOwnBias =
+      memory.kind === 'mamba-2'
+        ? memory.hasConvolutionBias
+        : memory.kind === 'short-convolution' && memory.hasBias;
     return {
-      weight: this.#tensor(layer, module, 'weight', [channels, 1, memory.kernel]),
+      weight: memory.kind === 'mamba-2' ? scaledRows(weight, inputScale(memory)) : weight,
       bias: hasOwnBias ? this.#tensor(layer, module, 'bias', [channels]) : undefined,
     };
   }
@@ -174,7 +183,7 @@ export class DecoderWeights {
   /** What gated delta networks have besides matrices. Shape: `[valueHeads]` and, of the norm of each head, `[valueSize]`. */
   deltaVectors(layer: number): Readonly<Record<'decayLog' | 'decayBias' | 'norm', CheckpointTensor>> {
     const memory = this.#memory(layer);
-    assertInvariant(memory.kind === 'gated-delta-net', 'a short convolution has no decay');
+    assertInvariant(memory.kind === 'gated-delta-net', 'a gated delta network');
     const { decayLog, decayBias, norm } = this.#config.modules.memory;
     const vector = (name: string) =>
       this.source.tensor(`${this.#layer(layer)}.${name}`, [memory.valueHeadCount]);
@@ -182,6 +191,25 @@ export class DecoderWeights {
       decayLog: vector(decayLog),
       decayBias: vector(decayBias),
       norm: this.#tensor(layer, norm, 'weight', [memory.valueSize]),
+    };
+  }
+
+  /** What Mamba-2 has besides matrices. Shape: `[heads]` and, of the norm if there is one, `[heads * headSize]`. */
+  mambaVectors(
+    layer: number,
+  ): Readonly<
+    Record<'decayLog' | 'decayBias' | 'skip', CheckpointTensor> & { norm: CheckpointTensor | undefined }
+  > {
+    const memory = this.#memory(layer);
+    assertInvariant(memory.kind === 'mamba-2', 'Mamba-2');
+    const { decayLog, decayBias, skip, norm } = this.#config.modules.memory;
+    const vector = (name: string) => this.source.tensor(`${this.#layer(layer)}.${name}`, [memory.headCount]);
+    const width = memory.headCount * memory.headSize;
+    return {
+      decayLog: vector(decayLog),
+      decayBias: vector(decayBias),
+      skip: vector(skip),
+      norm: memory.norm && this.#tensor(layer, norm, 'weight', [width]),
     };
   }
 
@@ -197,10 +225,11 @@ export class DecoderWeights {
    */
   checkExtent(): void {
     const last = this.#config.layerCount - 1;
-    const hasMemory = (layer: number) => this.#config.layers[layer]!.memory !== undefined;
+    const { layers } = this.#config;
     if (this.norm(last, 'beforeAttention') === undefined)
-      this.matrix(last, hasMemory(last) ? 'memoryOutput' : 'attentionOutput');
-    this.matrix(0, hasMemory(0) ? 'memoryInput' : 'query');
+      this.matrix(last, layers[last]!.memory === undefined ? 'attentionOutput' : 'memoryOutput');
+    const { memory, hasAttention } = layers[0]!;
+    this.matrix(0, memory !== undefined ? 'memoryInput' : hasAttention ? 'query' : 'down');
   }
 
   /** Throws: as `WeightSource.checkAllUsed`. */
@@ -266,7 +295,18 @@ export class DecoderWeights {
     role: LayerMatrix,
   ): { readonly module: string; readonly firstRow: number; readonly rowCount: number } | undefined {
     const { headCount, modules } = this.#config;
-    const { kvHeadCount, headSize, intermediateSize } = this.#config.layers[layer]!;
+    const { kvHeadCount, headSize, intermediateSize, memory } = this.#config.layers[layer]!;
+    const { gateInputDecay } = modules.memory;
+    if (memory?.kind === 'mamba-2' && gateInputDecay !== undefined && isMemoryMatrix(role)) {
+      if (role === 'memoryOutput') return undefined;
+      const [gates, inputs] = [
+        memory.headCount * memory.headSize,
+        convolvedSize(memory, this.#config.hiddenSize),
+      ];
+      const rowCount = gates + inputs + memory.headCount;
+      const firstRow = role === 'memoryGate' ? 0 : role === 'memoryInput' ? gates : gates + inputs;
+      return { module: gateInputDecay, firstRow, rowCount };
+    }
     const [queries, keys] = [headCount * headSize, kvHeadCount * headSize];
     if (role === 'gate' || role === 'up') {
       const { gateUp } = this.#mlp(layer);
@@ -287,6 +327,19 @@ export class DecoderWeights {
 export interface NormWeights {
   readonly weight: CheckpointTensor;
   readonly bias: CheckpointTensor | undefined;
+}
+
+/** The factor of each channel of the convolution: values, keys, queries. */
+function inputScale({
+  headCount,
+  headSize,
+  groupCount,
+  stateSize,
+  inputScales,
+}: Mamba2): (row: number) => number {
+  const values = headCount * headSize;
+  const { values: ofValues, keys, queries } = inputScales;
+  return row => (row < values ? ofValues : row < values + groupCount * stateSize ? keys : queries);
 }
 
 function isMemoryMatrix(role: LayerMatrix): role is MemoryMatrix {
@@ -325,19 +378,21 @@ function memoryMatrixShape(
 ): readonly [number, number] {
   const { hiddenSize } = config;
   const memory = config.layers[layer]!.memory!;
-  if (role === 'memoryOutput') return [hiddenSize, mixedSize(config, layer)];
+  const size = rememberedSize(memory, hiddenSize);
+  if (role === 'memoryOutput') return [hiddenSize, size];
   if (memory.kind === 'short-convolution') {
     assertInvariant(role === 'memoryInput', 'a short convolution has one matrix before it');
     return [3 * hiddenSize, hiddenSize];
   }
   if (role === 'memoryInput') return [convolvedSize(memory, hiddenSize), hiddenSize];
-  return [role === 'memoryGate' ? mixedSize(config, layer) : memory.valueHeadCount, hiddenSize];
+  const heads = memory.kind === 'mamba-2' ? memory.headCount : memory.valueHeadCount;
+  return [role === 'memoryGate' ? size : heads, hiddenSize];
 }
 
 function hasBias(config: DecoderConfig, layer: number, role: LayerMatrix): boolean {
   if (isMemoryMatrix(role)) {
     const { memory } = config.layers[layer]!;
-    return memory?.kind === 'short-convolution' && memory.hasBias;
+    return memory !== undefined && memory.kind !== 'gated-delta-net' && memory.hasBias;
   }
   switch (role) {
     case 'query':

@@ -9,8 +9,17 @@ export async function readJsonFile(path: string): Promise<unknown> {
     throw new ModelBuildError('source_invalid', `${path} cannot be read`, { file: path, cause });
   });
   try {
-    return JSON.parse(text);
+    return JSON.parse(withoutInfinity(text));
   } catch (cause) {
     throw new ModelBuildError('config_invalid', `${path} is not JSON`, { file: path, cause });
   }
+}
+
+const TEXT_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\b(?:Infinity|NaN)\b/g;
+
+/** Python writes numbers that JSON does not have. They become the objects that newer versions of transformers write. */
+function withoutInfinity(text: string): string {
+  return text.replaceAll(TEXT_OR_NUMBER, found =>
+    found.startsWith('"') ? found : JSON.stringify({ __float__: found }),
+  );
 }

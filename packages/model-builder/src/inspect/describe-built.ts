@@ -28,6 +28,7 @@ const builtManifest = z.object({
         window: z.int().positive().optional(),
         kvSource: z.int().nonnegative().optional(),
         states: z.array(z.array(z.int().positive())).optional(),
+        hasKeys: z.boolean().optional(),
       }),
     )
     .optional(),

@@ -10,6 +10,7 @@ import {
   type LayerCache,
   layerCaches,
   longestWindow,
+  ownsCache,
   type Precision,
   REWIND_LENGTH,
   stateBytes,
@@ -157,9 +158,10 @@ function bytesOfCache(
 ): number {
   const { variant, kvType } = cache;
   const longest = longestWindow(layerCaches(cache));
-  const tokensOf = ({ window, kvSource, states }: LayerCache): number => {
+  const tokensOf = (layer: LayerCache): number => {
     if (variant !== 'kernels') return contextLength;
-    if (kvSource !== undefined || states !== undefined) return 0;
+    if (!ownsCache(layer)) return 0;
+    const { window } = layer;
     const whole = Math.ceil(contextLength / CACHE_GROUP) * CACHE_GROUP;
     // Chunks of prompts are shorter than that by default.
     const lengths = { contextLength, longestRow: 1, rewindLength: REWIND_LENGTH };

@@ -107,11 +107,11 @@ export interface ModelDescription {
 }
 
 const ROLES: readonly (readonly [RegExp, TensorRole])[] = [
-  [/embed_tokens|token_embd|\bwte\b|word_embeddings/, 'embedding'],
+  [/embed_tokens|token_embd|^(backbone|model)\.embeddings\.|\bwte\b|word_embeddings/, 'embedding'],
   [/lm_head|^output\.weight$|embed_out/, 'output'],
   [/(?<!shared_)experts|_exps\b|moe\.(in|out)put_linear/, 'experts'],
-  [/attn|attention/, 'attention'],
-  [/mlp|ffn|feed_forward/, 'mlp'],
+  [/attn|attention|\bmamba\b|\bmixer\.(?!up|down)/, 'attention'],
+  [/mlp|ffn|feed_forward|\bmixer\./, 'mlp'],
 ];
 
 const IMAGES = /(^|\.)(vision|visual|multi_modal|mm_|audio)/;

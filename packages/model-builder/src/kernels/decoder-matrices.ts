@@ -102,13 +102,12 @@ export function layerMatrices(config: DecoderConfig, layer: number): LayerMatric
     tensors: weights => parts.map(part => weights.matrix(layer, part)),
   });
   const { isGated, perLayerInput } = config;
-  const { intermediateSize, hasExperts } = config.layers[layer]!;
+  const { intermediateSize, hasExperts, memory, hasAttention } = config.layers[layer]!;
   const gateUp = () =>
     isGated ? of('gateUp', 'mlp.gate_up_proj', 'gate', 'up') : of('gateUp', 'mlp.up_proj', 'up');
   return {
-    ...(config.layers[layer]!.memory === undefined
-      ? attentionMatrices(projectedParts(config, layer), of)
-      : memoryMatrices(config.layers[layer]!.memory, of)),
+    ...(memory === undefined ? {} : memoryMatrices(memory, of)),
+    ...(hasAttention ? attentionMatrices(projectedParts(config, layer), of) : {}),
     ...(intermediateSize === 0 ? {} : { gateUp: gateUp(), down: of('down', 'mlp.down_proj', 'down') }),
     ...(hasExperts ? { experts: expertMatrices(config, layer) } : {}),
     ...(perLayerInput === undefined
@@ -165,6 +164,12 @@ function memoryMatrices({ kind }: LayerMemory, of: MatrixOf) {
           memoryGate: of('gateUp', 'memory.z_proj', 'memoryGate'),
           memoryBeta: of('router', 'memory.b_proj', 'memoryBeta'),
           memoryDecay: of('router', 'memory.a_proj', 'memoryDecay'),
+        }
+      : {}),
+    ...(kind === 'mamba-2'
+      ? {
+          memoryGate: of('gateUp', 'memory.z_proj', 'memoryGate'),
+          memoryDecay: of('router', 'memory.dt_proj', 'memoryDecay'),
         }
       : {}),
     memoryOutput: of('attentionOutput', 'memory.out_proj', 'memoryOutput'),

@@ -14,7 +14,7 @@ import { addUpdate, type PlacedNorm, scaleLayer } from '../blocks/residual-strea
 import { declareRotaryTables } from '../blocks/rotary.ts';
 import { DYNAMIC_DIMS } from '../blocks/variant.ts';
 import { ModelBuildError } from '../errors.ts';
-import { mixedSize, readsPositions } from '../hugging-face/decoder-config.ts';
+import { hasMlp, readsPositions, rememberedSize } from '../hugging-face/decoder-config.ts';
 import type { LayerMatrix } from '../hugging-face/decoder-weights.ts';
 import {
   EMBEDDING_TABLE,
@@ -59,7 +59,8 @@ export type KernelsGraphOptions = Partial<Pick<KernelsContext, 'formats' | 'onMa
  *                              Experts (residual, router)    residual
  *   norm, output matrix        Product (residual)            logits
  * ```
- * A layer with memory has its operators in place of the attention: see `kernels-memory.ts`. What a model has besides (norms behind attention and MLP, scales, soft caps of logits) is in ONNX Runtime's operators. In the
+ * A layer with memory has its operators in place of the attention, or beside it: see `kernels-memory.ts`. Layers without MLP, and
+ * without anything else, have what they have. What a model has besides (norms behind attention and MLP, scales, soft caps of logits) is in ONNX Runtime's operators. In the
  * last layer everything after the attention runs on the rows of `logit_rows` only.
  *
  * Throws: `tensor_missing`, `tensor_mismatch`, `unsupported` for tensors that contradict `config.json` or that it does not imply.
@@ -118,30 +119,29 @@ function decoderLayer(
 ): string {
   const { config, weights } = context;
   const { hiddenSize, isParallel } = config;
-  const isMemory = config.layers[layer]!.memory !== undefined;
+  const layerConfig = config.layers[layer]!;
   const path = `/model/layers.${layer}`;
-  const before = normedInput(context, layerNorm(weights, layer, 'beforeAttention'), input);
-  let attended = (isMemory ? memory : attention)(context, layer, before);
+  const before =
+    layerConfig.memory === undefined && !layerConfig.hasAttention
+      ? { input }
+      : normedInput(context, layerNorm(weights, layer, 'beforeAttention'), input);
+  let mixed = mixers(context, layer, before);
   let residual = input;
   let parallelInput = before.input;
   let own = perLayer && layerInput({ ...context, ...KERNELS_VARIANT }, layer, perLayer);
   if (layer === config.layerCount - 1) {
     const select = (name: string, value: string, size: number) =>
       selectRows({ ...context, variant: KERNELS_VARIANT }, `${path}/logit_rows/${name}`, value, size);
-    attended = select('attention', attended, mixedSize(config, layer));
+    mixed = mixed.map(({ role, value, size }) => ({ role, value: select(role, value, size), size }));
     residual = select('residual', residual, hiddenSize);
     own = own && select('per_layer_input', own, config.perLayerInput!.size);
     if (isParallel)
       parallelInput = before.input === input ? residual : select('normed', before.input, hiddenSize);
   }
-  const role = isMemory ? 'memoryOutput' : 'attentionOutput';
-  residual = addProduct(context, layer, { role, input: attended, residual });
-  const mlpInput = isParallel
-    ? { ...before, input: parallelInput }
-    : normedInput(context, layerNorm(weights, layer, 'beforeMlp'), residual);
-  residual = config.layers[layer]!.hasExperts
-    ? addExperts(context, layer, mlpInput, residual)
-    : addProduct(context, layer, { role: 'down', input: mlpInner(context, layer, mlpInput), residual });
+  for (const { role, value } of mixed)
+    residual = addProduct(context, layer, { role, input: value, residual });
+  if (hasMlp(layerConfig))
+    residual = addMlp(context, layer, isParallel ? { ...before, input: parallelInput } : undefined, residual);
   if (own !== undefined) {
     const matrices = layerMatrices(config, layer);
     residual = addPerLayerInput(context, layer, { residual, own }, (role, at, value) =>
@@ -149,6 +149,46 @@ function decoderLayer(
     );
   }
   return config.hasLayerScale ? scaleLayer(context, layer, residual) : residual;
+}
+
+/** What memory and attention give of the same input, before their last products. */
+function mixers(context: KernelsContext, layer: number, input: NormedInput) {
+  const { headCount, hiddenSize, layers } = context.config;
+  const { memory: own, hasAttention, headSize } = layers[layer]!;
+  return [
+    ...(own === undefined
+      ? []
+      : [
+          {
+            role: 'memoryOutput',
+            value: memory(context, layer, input),
+            size: rememberedSize(own, hiddenSize),
+          } as const,
+        ]),
+    ...(hasAttention
+      ? [
+          {
+            role: 'attentionOutput',
+            value: attention(context, layer, input),
+            size: headCount * headSize,
+          } as const,
+        ]
+      : []),
+  ];
+}
+
+/** Of the residual stream, or of the input of the attention beside it. */
+function addMlp(
+  context: KernelsContext,
+  layer: number,
+  parallelInput: NormedInput | undefined,
+  residual: string,
+): string {
+  const input =
+    parallelInput ?? normedInput(context, layerNorm(context.weights, layer, 'beforeMlp'), residual);
+  return context.config.layers[layer]!.hasExperts
+    ? addExperts(context, layer, input, residual)
+    : addProduct(context, layer, { role: 'down', input: mlpInner(context, layer, input), residual });
 }
 
 /** The inputs that layers have of their own, of all layers; undefined for models without. */

@@ -1,4 +1,4 @@
-// Layers with memory by the operators of the CPU kernels: short convolutions and gated delta networks.
+// Layers with memory by the operators of the CPU kernels: short convolutions, gated delta networks and Mamba-2.
 
 import { pastStateName, presentStateName, SLOTS_INPUT } from '@ortler/engine/graph-contract';
 import { KERNELS_DOMAIN } from '@ortler/kernels';
@@ -11,6 +11,7 @@ import {
   type DecoderConfig,
   type GatedDeltaNet,
   type LayerMemory,
+  type Mamba2,
   stateShapes,
 } from '../hugging-face/decoder-config.ts';
 import type { MemoryMatrix } from '../hugging-face/decoder-weights.ts';
@@ -40,6 +41,11 @@ export function hasMemory({ layers }: Pick<DecoderConfig, 'layers'>): boolean {
  *                       silu(conv(qkv))  CausalConvolution <- states    [batch, length, convolved]
  *                       delta rule, norm, gate
  *                                        GatedDeltaNet <- states        [batch, length, values]
+ *
+ *   Mamba-2             norm, x B C, z   Product                        [batch, length, convolved + values]
+ *                       norm, dt         Product                        [batch, length, heads]
+ *                       silu(conv(xBC))  CausalConvolution <- states    [batch, length, convolved]
+ *                       scan, gate, norm Mamba2 <- states               [batch, length, values]
  * ```
  */
 export function memory(context: KernelsContext, layer: number, input: NormedInput): string {
@@ -51,6 +57,11 @@ export function memory(context: KernelsContext, layer: number, input: NormedInpu
   }
   const roles = ['memoryInput', 'memoryGate'] as const;
   const projected = project(context, layer, { path: `${path}/in_proj`, input, roles });
+  if (own.kind === 'mamba-2') {
+    const dt = project(context, layer, { path: `${path}/dt_proj`, input, roles: ['memoryDecay'] });
+    const xbc = convolution(context, layer, own, projected);
+    return selectiveScan(context, layer, own, { xbc, dt, projected });
+  }
   const gates = project(context, layer, {
     path: `${path}/ba_proj`,
     input,
@@ -129,6 +140,47 @@ function deltaRule(
       gate_start: int(convolvedSize(own, config.hiddenSize)),
       epsilon: float(config.norm.epsilon),
       ...(own.keysInTurns ? { keys_in_turns: int(1) } : {}),
+    },
+  });
+}
+
+function selectiveScan(
+  context: KernelsContext,
+  layer: number,
+  own: Mamba2,
+  { xbc, dt, projected }: { readonly xbc: string; readonly dt: string; readonly projected: string },
+): string {
+  const { graph, config, weights } = context;
+  const path = `/model/layers.${layer}/memory`;
+  const { decayLog, decayBias, skip, norm } = weights.mambaVectors(layer);
+  const declare = (name: string, tensor: CheckpointTensor) =>
+    declareFloats(graph, weightName(path, name), [tensor], 'float32');
+  return withState(context, layer, 1, {
+    node: `${path}/Mamba2`,
+    operator: 'Mamba2',
+    input: xbc,
+    others: [
+      dt,
+      projected,
+      declare('decay_log', decayLog),
+      declare('decay_bias', decayBias),
+      declare('skip', skip),
+      ...(norm === undefined ? [] : [declare('norm.weight', norm)]),
+    ],
+    attributes: {
+      heads: int(own.headCount),
+      head_size: int(own.headSize),
+      groups: int(own.groupCount),
+      state_size: int(own.stateSize),
+      gate_start: int(convolvedSize(own, config.hiddenSize)),
+      ...(own.leastStep === 0 ? {} : { least_step: float(own.leastStep) }),
+      ...(own.norm === undefined
+        ? {}
+        : {
+            norm_groups: int(own.norm.groupCount),
+            ...(own.norm.isFirst ? { norm_first: int(1) } : {}),
+            epsilon: float(config.norm.epsilon),
+          }),
     },
   });
 }

@@ -671,6 +671,83 @@ QWEN3_5_MOE_TEXT_CASES = cases_of(
 QWEN3_5_MOE_CASES = [
     case("text part of a wrapper", **{**QWEN3_5, "model_type": "qwen3_5_moe", "text_config": QWEN3_5_MOE_TEXT}),
 ]
+GRANITEMOEHYBRID = {
+    **GRANITE,
+    "model_type": "granitemoehybrid",
+    "max_position_embeddings": 512,
+    "num_local_experts": 0,
+    "num_experts_per_tok": 0,
+    "shared_intermediate_size": 96,
+    "position_embedding_type": "nope",
+    "mamba_n_heads": 8,
+    "mamba_d_head": 16,
+    "mamba_d_state": 32,
+    "mamba_n_groups": 1,
+    "mamba_d_conv": 4,
+    "mamba_expand": 2,
+    "mamba_chunk_size": 16,
+    "layer_types": ["mamba", "mamba", "attention", "mamba"],
+}
+GRANITEMOEHYBRID_CASES = cases_of(
+    GRANITEMOEHYBRID,
+    case("dense, tied", tie_word_embeddings=True, prompts=[1, 300, 40]),
+    case("two groups, biases, rotation, attention first", mamba_n_groups=2, mamba_proj_bias=True, mamba_conv_bias=False,
+        attention_bias=True, position_embedding_type="rope", layer_types=["full_attention", "linear_attention"] * 2),
+    case("experts and a shared MLP", intermediate_size=40, num_local_experts=8, num_experts_per_tok=3),
+)
+
+FALCON_H1 = {
+    "model_type": "falcon_h1",
+    **LLAMA,
+    "max_position_embeddings": 512,
+    "head_dim": 32,
+    "mamba_d_ssm": 96,
+    "mamba_n_heads": 6,
+    "mamba_d_head": 16,
+    "mamba_d_state": 32,
+    "mamba_n_groups": 1,
+    "mamba_d_conv": 4,
+    "mamba_chunk_size": 16,
+    "mamba_rms_norm": False,
+    "embedding_multiplier": 5.5,
+    "lm_head_multiplier": 0.9,
+    "key_multiplier": 0.7,
+    "attention_in_multiplier": 1.2,
+    "attention_out_multiplier": 0.8,
+    "ssm_in_multiplier": 1.3,
+    "ssm_out_multiplier": 0.6,
+    "ssm_multipliers": [0.8, 1.25, 0.9, 1.1, 0.7],
+    "mlp_multipliers": [0.85, 1.3],
+}
+FALCON_H1_CASES = cases_of(
+    FALCON_H1,
+    case("gate alone, all multipliers", prompts=[1, 300, 40]),
+    case("norm in front of the gate, two groups", mamba_rms_norm=True, mamba_n_groups=2, tie_word_embeddings=True),
+    case("norm behind the gate, width by the factor, no multipliers", mamba_rms_norm=True, mamba_norm_before_gate=False, mamba_d_ssm=None,
+        mamba_expand=2, mamba_n_heads=4, mamba_d_head="auto", ssm_multipliers=None, mlp_multipliers=None, mamba_conv_bias=False),
+)
+
+NEMOTRON_H = {
+    "model_type": "nemotron_h",
+    **without(LLAMA, "rms_norm_eps", "hidden_act", "rope_theta", "num_hidden_layers"),
+    "max_position_embeddings": 512,
+    "num_hidden_layers": 6,
+    "head_dim": 32,
+    "layer_norm_epsilon": 1e-5,
+    "mamba_num_heads": 8,
+    "mamba_head_dim": 16,
+    "ssm_state_size": 32,
+    "n_groups": 2,
+    "conv_kernel": 4,
+    "chunk_size": 16,
+    "hybrid_override_pattern": "M-M*-M",
+}
+NEMOTRON_H_CASES = cases_of(
+    NEMOTRON_H,
+    case("separate head, Mamba-2 last", prompts=[1, 300, 40]),
+    case("MLP first and last, biases, one group", hybrid_override_pattern="-MM*M-", n_groups=1, use_bias=True, mlp_bias=True, use_conv_bias=False),
+    case("attention last, heads of 48", hybrid_override_pattern="M-M-*", num_hidden_layers=5, mamba_head_dim=48, mamba_num_heads=4),
+)
 
 GPT_OSS_YARN = {"rope_type": "yarn", "factor": 32.0, "beta_fast": 32.0, "beta_slow": 1.0, "truncate": False, "original_max_position_embeddings": 16}
 GPT_OSS = {
@@ -736,4 +813,7 @@ FAMILIES = {
     "granitemoeshared": GRANITEMOESHARED_CASES,
     "qwen2_moe": QWEN2_MOE_CASES,
     "glm4_moe": GLM4_MOE_CASES,
+    "granitemoehybrid": GRANITEMOEHYBRID_CASES,
+    "falcon_h1": FALCON_H1_CASES,
+    "nemotron_h": NEMOTRON_H_CASES,
 }

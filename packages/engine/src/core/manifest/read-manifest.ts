@@ -102,7 +102,7 @@ function checkManifest(file: string, value: unknown): asserts value is ModelMani
   if (layerCaches !== undefined && !isLayerCaches(layerCaches, layerCount))
     refuse(
       'layerCaches',
-      `${String(layerCount)} objects with kvHeadCount, headSize and, if any, window, states and kvSource, an earlier layer with a cache; or absent`,
+      `${String(layerCount)} objects with kvHeadCount, headSize and, if any, window, states, hasKeys and kvSource, an earlier layer with a cache; or absent`,
     );
   if (fields.experts !== undefined && !isExpertFacts(fields.experts))
     refuse('experts', 'an object with count, chosen, weightBytes and activeParameterCount; or absent');
@@ -122,11 +122,12 @@ function isLayerCaches(value: unknown, layerCount: unknown): boolean {
 }
 
 function isLayerCache(value: unknown, index: number, all: readonly unknown[]): boolean {
-  const { kvHeadCount, headSize, window, kvSource, states } = (value ?? {}) as Partial<LayerCache>;
+  const { kvHeadCount, headSize, window, kvSource, states, hasKeys } = (value ?? {}) as Partial<LayerCache>;
   const isCount = (count: unknown) => Number.isSafeInteger(count) && (count as number) > 0;
   if (!isCount(kvHeadCount) || !isCount(headSize)) return false;
   if (window !== undefined && !isCount(window)) return false;
   if (states !== undefined && !(Array.isArray(states) && states.every(isShape))) return false;
+  if (hasKeys !== undefined && typeof hasKeys !== 'boolean') return false;
   if (kvSource === undefined) return true;
   const source = all.slice(0, index)[kvSource] as LayerCache | undefined;
   return source !== undefined && source.kvSource === undefined;

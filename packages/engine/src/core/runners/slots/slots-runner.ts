@@ -10,6 +10,7 @@ import {
   layerCaches,
   longestWindow,
   type ModelManifest,
+  ownsCache,
   REWIND_LENGTH,
   stateBytes,
   windowCapacity,
@@ -108,8 +109,9 @@ class SlotsRunner implements SlotModelRunner {
     const caches = layerCaches(manifest);
     const window = longestWindow(caches);
     const ringCapacity = window && windowCapacity(window, { contextLength, longestRow, rewindLength });
-    const layers = caches.map(({ kvHeadCount, headSize, window: own, kvSource, states }) => {
-      if (kvSource !== undefined || states !== undefined) return null;
+    const layers = caches.map(cache => {
+      if (!ownsCache(cache)) return null;
+      const { kvHeadCount, headSize, window: own } = cache;
       const ringLength = own === undefined ? undefined : ringCapacity;
       return { kvHeadCount, rowLength: cacheRowLength({ variant, kvType, headSize }), ringLength };
     });

@@ -1,0 +1,113 @@
+// Nemotron-H: layers of one kind each, Mamba-2, attention without positions, or an MLP without a gate whose activation is the square of
+// ReLU. Those with experts are refused.
+// Source: transformers, models/nemotron_h/modeling_nemotron_h.py and configuration_nemotron_h.py
+
+import type { Mamba2 } from '../hugging-face/decoder-config.ts';
+import type { Architecture, ConfigReader } from './architecture.ts';
+import type { ConfigKeys } from './config-keys.ts';
+import { kernelLength, vectorSize } from './layer-kinds.ts';
+import { groupsOf, LARGEST_STATE_SIZE, mambaModules, refuseStepLimits } from './read-mamba.ts';
+
+/** Letters of `hybrid_override_pattern`, and names of `layers_block_type`, which older versions of transformers call otherwise. */
+const KINDS = {
+  M: 'memory',
+  linear_attention: 'memory',
+  mamba: 'memory',
+  '*': 'attention',
+  full_attention: 'attention',
+  attention: 'attention',
+  '-': 'mlp',
+  mlp: 'mlp',
+} as const;
+
+export const nemotronH: Architecture = {
+  modelType: 'nemotron_h',
+  names: 'Nemotron-H, Nemotron Nano 2',
+  defaults: {
+    num_key_value_heads: 8,
+    head_dim: 128,
+    max_position_embeddings: 4096,
+    layer_norm_epsilon: 1e-5,
+    mlp_hidden_act: 'relu2',
+    mamba_hidden_act: 'silu',
+    ssm_state_size: 128,
+    mamba_num_heads: 128,
+    mamba_head_dim: 64,
+    n_groups: 8,
+    conv_kernel: 4,
+    time_step_min: 0.001,
+    use_conv_bias: true,
+    use_bias: false,
+  },
+  activations: { relu2: 'relu2' },
+  activationKey: 'mlp_hidden_act',
+  readsLayerTypes: true,
+  read(keys, reader) {
+    const kinds = layerKinds(keys, reader);
+    const memory = readMixer(keys, reader);
+    return {
+      isGated: false,
+      mlpBias: keys.mlp_bias ?? false,
+      norm: { kind: 'rms', epsilon: keys.layer_norm_epsilon!, weightOffset: 0, hasBias: false },
+      ropes: [],
+      layer: index => ({
+        rope: undefined,
+        window: undefined,
+        hasAttention: kinds[index] === 'attention',
+        ...(kinds[index] === 'memory' ? { memory } : {}),
+        ...(kinds[index] === 'mlp' ? {} : { intermediateSize: 0 }),
+      }),
+      modules: {
+        embedding: 'embeddings',
+        finalNorm: 'norm_f',
+        beforeAttention: 'norm',
+        beforeMlp: 'norm',
+        query: 'mixer.q_proj',
+        key: 'mixer.k_proj',
+        value: 'mixer.v_proj',
+        attentionOutput: 'mixer.o_proj',
+        up: 'mixer.up_proj',
+        down: 'mixer.down_proj',
+        memory: mambaModules('mixer'),
+      },
+    };
+  },
+};
+
+function layerKinds(keys: ConfigKeys, reader: ConfigReader): readonly (typeof KINDS)[keyof typeof KINDS][] {
+  const pattern = keys.hybrid_override_pattern;
+  const [key, names] =
+    keys.layers_block_type !== undefined
+      ? ['layers_block_type', keys.layers_block_type]
+      : pattern !== undefined
+        ? ['hybrid_override_pattern', [...pattern]]
+        : ['layer_types', keys.layer_types ?? reader.invalid('layers_block_type', 'is missing')];
+  if (names.length !== keys.num_hidden_layers)
+    reader.invalid(key, `has ${names.length} entries for ${keys.num_hidden_layers} layers`);
+  return names.map(name => {
+    if (name === 'E' || name === 'moe') reader.refuse(key, 'holds layers with experts');
+    if (Object.hasOwn(KINDS, name)) return KINDS[name as keyof typeof KINDS];
+    return reader.refuse(key, `holds "${name}"; allowed are ${Object.keys(KINDS).join(', ')}`);
+  });
+}
+
+function readMixer(keys: ConfigKeys, reader: ConfigReader): Mamba2 {
+  if (keys.mamba_hidden_act !== 'silu') reader.refuse('mamba_hidden_act', 'must be absent or "silu"');
+  refuseStepLimits(keys, reader);
+  const headCount = keys.mamba_num_heads!;
+  const groupCount = groupsOf('n_groups', keys.n_groups!, headCount, reader);
+  return {
+    kind: 'mamba-2',
+    headCount,
+    headSize: vectorSize('mamba_head_dim', keys.mamba_head_dim!, reader),
+    groupCount,
+    stateSize: vectorSize('ssm_state_size', keys.ssm_state_size!, reader, LARGEST_STATE_SIZE),
+    kernel: kernelLength('conv_kernel', keys.conv_kernel!, reader),
+    hasConvolutionBias: keys.use_conv_bias!,
+    hasBias: keys.use_bias!,
+    // Its `time_step_limit` is not read.
+    leastStep: keys.time_step_min!,
+    norm: { isFirst: false, groupCount },
+    inputScales: { values: 1, keys: 1, queries: 1 },
+  };
+}
