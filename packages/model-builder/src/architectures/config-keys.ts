@@ -117,7 +117,6 @@ export const configKeys = z.object({
   // Python writes an infinite number as no JSON has it: see `json-file.ts`.
   time_step_limit: z.array(z.union([z.number(), z.object({ __float__: z.string() })])).nullish(),
   position_embedding_type: z.string().nullish(),
-  shared_intermediate_size: size.optional(),
 
   mamba_num_heads: size.optional(),
   mamba_head_dim: size.optional(),
