@@ -1,3 +1,3 @@
 // Written by `pnpm kernels`: hash of the sources in `c/` and of the compiler that the prebuilt libraries were made from.
 
-export const SOURCE_HASH = 'ff8317bb645c3d04';
+export const SOURCE_HASH = 'd51bccf1fc25d633';
