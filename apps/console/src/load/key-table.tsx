@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { FailureNotice } from '../components/notice.tsx';
 import { Badge } from '../components/ui/badge.tsx';
 import { Panel } from '../components/ui/panel.tsx';
+import { TableHead } from '../components/ui/table-head.tsx';
 import { useTRPC } from '../connection/api-client.ts';
 
 const REFRESH_MS = 10_000;
@@ -18,15 +19,7 @@ export function KeyTable() {
       {error !== null && <FailureNotice error={error} />}
       <div className="max-h-72 overflow-auto">
         <table className="w-full text-sm">
-          <thead className="text-xs text-muted">
-            <tr>
-              {COLUMNS.map(name => (
-                <th key={name} scope="col" className={`${cell} font-medium`}>
-                  {name}
-                </th>
-              ))}
-            </tr>
-          </thead>
+          <TableHead names={COLUMNS} cell={cell} />
           <tbody>
             {data?.keys.map(({ id, name, team, createdAt, limits }) => (
               <tr key={id} className="border-t">

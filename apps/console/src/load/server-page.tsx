@@ -8,6 +8,7 @@ import { Page } from '../components/page.tsx';
 import { Badge } from '../components/ui/badge.tsx';
 import { Select } from '../components/ui/input.tsx';
 import { Panel } from '../components/ui/panel.tsx';
+import { TableHead } from '../components/ui/table-head.tsx';
 import { useTRPC } from '../connection/api-client.ts';
 import { serverUrl } from '../connection/server-url.ts';
 import { KeyTable } from './key-table.tsx';
@@ -60,6 +61,18 @@ export function ServerPage() {
   );
 }
 
+const MODEL_COLUMNS = [
+  'Model',
+  'Running',
+  'Waiting',
+  'First token p50',
+  'p95',
+  'Gap p50',
+  'p95',
+  'Cache',
+  'Hits',
+  'Tokens',
+];
 const cell = 'px-3 py-1 text-right whitespace-nowrap first:text-left';
 const seconds = (value: number | null) =>
   value === null ? '–' : value < 1 ? `${(value * 1000).toFixed(0)} ms` : `${value.toFixed(2)} s`;
@@ -71,26 +84,7 @@ function ModelTable({ history }: { readonly history: readonly LoadSample[] }) {
     <Panel title="Models, last minute">
       <div className="overflow-x-auto">
         <table className="w-full text-sm">
-          <thead className="text-xs text-muted">
-            <tr>
-              {[
-                'Model',
-                'Running',
-                'Waiting',
-                'First token p50',
-                'p95',
-                'Gap p50',
-                'p95',
-                'Cache',
-                'Hits',
-                'Tokens',
-              ].map((name, index) => (
-                <th key={`${name} ${index}`} scope="col" className={`${cell} font-medium`}>
-                  {name}
-                </th>
-              ))}
-            </tr>
-          </thead>
+          <TableHead names={MODEL_COLUMNS} cell={cell} />
           <tbody>
             {last?.models.map(model => {
               const before = ends?.from.models.find(({ id }) => id === model.id);
@@ -132,15 +126,7 @@ function RouteTable({ sample }: { readonly sample: LoadSample }) {
     <Panel title="Requests by route, since the start">
       <div className="max-h-72 overflow-auto">
         <table className="w-full text-sm">
-          <thead className="text-xs text-muted">
-            <tr>
-              {['Route', ...statuses].map(name => (
-                <th key={name} scope="col" className={`${cell} font-medium`}>
-                  {name}
-                </th>
-              ))}
-            </tr>
-          </thead>
+          <TableHead names={['Route', ...statuses]} cell={cell} />
           <tbody>
             {[...routes].map(([route, counts]) => (
               <tr key={route} className="border-t">
