@@ -4,7 +4,7 @@
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { createAppRouter, listRestRoutes } from '@ortler/api';
 import { createFakeServices } from '@ortler/api/testing';
-import { Random } from './random.ts';
+import { Random } from '../support/random.ts';
 import { randomInput, type Schema } from './schema-inputs.ts';
 
 export interface EndpointsFuzzOptions {

@@ -1,7 +1,7 @@
 // Random inputs from a JSON Schema of the OpenAPI document: mostly what it allows, with hostile values in some places. The
 // schemas are those of the document, so new endpoints and fields are fuzzed without a change here.
 
-import type { Random } from './random.ts';
+import type { Random } from '../support/random.ts';
 
 export type Schema = Readonly<Record<string, unknown>>;
 

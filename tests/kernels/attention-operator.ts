@@ -2,6 +2,7 @@
 
 import { type AttributeValue, float, int } from '@ortler/onnx';
 import type { ElementArray } from '@ortler/onnxruntime';
+import { Random } from '../support/random.ts';
 import { type CacheShape, garbageCache, rowLength } from './attention-cache.ts';
 import {
   type CallValue,
@@ -11,7 +12,6 @@ import {
   type OperatorOptions,
   OperatorSession,
 } from './operator-session.ts';
-import { RandomNumbers } from './random-numbers.ts';
 
 const OPERATORS = { float32: 'Attention', float16: 'AttentionFloat16', int8: 'AttentionInt8' } as const;
 
@@ -66,7 +66,7 @@ export interface AttentionConstants {
 
 export function randomConstants(shape: AttentionShape): AttentionConstants {
   const { rotary, capacity, positions = capacity, headSize, heads, hasNorms, hasSinks, seed } = shape;
-  const random = new RandomNumbers(seed);
+  const random = new Random(seed);
   const half = rotary / 2;
   const table = (wave: (angle: number) => number): Float32Array =>
     Float32Array.from({ length: positions * half }, (_, i) =>

@@ -2,6 +2,7 @@
 // threads and instruction sets change nothing.
 
 import { describe, expect, it } from 'vitest';
+import { Random } from '../support/random.ts';
 import { type CacheType, cacheLength, garbageCache, readKey, readValue } from './attention-cache.ts';
 import {
   AttentionSession,
@@ -12,7 +13,6 @@ import {
 } from './attention-operator.ts';
 import { expectedAttention } from './attention-oracle.ts';
 import { INSTRUCTION_SETS } from './instruction-sets.ts';
-import { RandomNumbers } from './random-numbers.ts';
 import { worstShare } from './worst-share.ts';
 
 const TYPES: readonly CacheType[] = ['float32', 'float16', 'int8'];
@@ -46,7 +46,7 @@ const CASES: readonly (readonly [string, Partial<AttentionShape>])[] = [
 ];
 
 const tokensOf = (shape: AttentionShape, count: number): Float32Array =>
-  new RandomNumbers(shape.seed + 100).floats(count * qkvWidth(shape), 2);
+  new Random(shape.seed + 100).floats(count * qkvWidth(shape), 2);
 
 /** The same tokens with a gate behind each head of queries. */
 function withGates(shape: AttentionShape, qkv: Float32Array, gates: Float32Array): Float32Array {
@@ -78,7 +78,7 @@ describe.each(INSTRUCTION_SETS)('attention on %s', isa => {
     it.each([16, 24, 37])('multiplies results by the sigmoid of gates, in heads of %i', async headSize => {
       const plain = { ...PLAIN, type, heads: 6, kvHeads: 2, headSize, rotary: 16, hasNorms: true };
       const qkv = tokensOf(plain, 40);
-      const gates = new RandomNumbers(7).floats(40 * 6 * headSize, 3);
+      const gates = new Random(7).floats(40 * 6 * headSize, 3);
       const gated = withGates(plain, qkv, gates);
       using without = await AttentionSession.create(plain, { isa });
       using session = await AttentionSession.create({ ...plain, isGated: true }, { isa });

@@ -5,10 +5,10 @@ import { int } from '@ortler/onnx';
 import fc from 'fast-check';
 import { runs } from 'test-runs';
 import { describe, expect, it } from 'vitest';
+import { Random } from '../support/random.ts';
 import { INSTRUCTION_SETS } from './instruction-sets.ts';
 import { type OperatorGraph, type OperatorOptions, OperatorSession } from './operator-session.ts';
 import { type MatrixShape, randomMatrix } from './random-matrix.ts';
-import { RandomNumbers } from './random-numbers.ts';
 
 const FORMATS = Object.keys(WEIGHT_FORMATS) as WeightFormat[];
 
@@ -45,7 +45,7 @@ describe.each(INSTRUCTION_SETS)('Embedding on %s', isa => {
         fc.integer({ min: 1, max: 600 }),
         fc.nat(),
         async (outputs, inputs, seed) => {
-          const matrix = randomMatrix({ format, outputs, inputs }, new RandomNumbers(seed));
+          const matrix = randomMatrix({ format, outputs, inputs }, new Random(seed));
           using session = await OperatorSession.create(embeddingGraph(matrix, matrix.tiles), { isa });
           const ids = Array.from({ length: outputs }, (_, i) => outputs - 1 - i);
           const expected = ids.flatMap(id => [...matrix.values.slice(id * inputs, (id + 1) * inputs)]);
@@ -59,7 +59,7 @@ describe.each(INSTRUCTION_SETS)('Embedding on %s', isa => {
 
 describe('Embedding', () => {
   const options: OperatorOptions = { isa: INSTRUCTION_SETS[0]! };
-  const matrix = randomMatrix({ format: 'q6', outputs: 20, inputs: 40 }, new RandomNumbers(1));
+  const matrix = randomMatrix({ format: 'q6', outputs: 20, inputs: 40 }, new Random(1));
 
   it.each([-1, 20, 2 ** 40])('refuses the id %d, which lies outside the vocabulary', async id => {
     using session = await OperatorSession.create(embeddingGraph(matrix, matrix.tiles), options);

@@ -2,6 +2,7 @@
 
 import { WEIGHT_FORMATS, type WeightFormat } from '@ortler/kernels';
 import { float, int, ints } from '@ortler/onnx';
+import { Random } from '../support/random.ts';
 import { normalise } from './float32.ts';
 import {
   floatConstant,
@@ -11,7 +12,6 @@ import {
   OperatorSession,
 } from './operator-session.ts';
 import { interleaveTiles, randomMatrix, type TestMatrix } from './random-matrix.ts';
-import { RandomNumbers } from './random-numbers.ts';
 
 export interface ExpertsShape {
   readonly inputs: number;
@@ -61,7 +61,7 @@ export class ExpertsWeights {
   readonly #upBias: Float32Array;
   readonly #downBias: Float32Array;
   readonly #selection: Float32Array | undefined;
-  readonly #random = new RandomNumbers(3);
+  readonly #random = new Random(3);
 
   constructor(shape: ExpertsShape) {
     const { inputs, inner, count, formats, scoring } = shape;

@@ -4,11 +4,11 @@ import { WEIGHT_FORMATS, type WeightFormat } from '@ortler/kernels';
 import fc from 'fast-check';
 import { runs } from 'test-runs';
 import { describe, expect, it } from 'vitest';
+import { Random } from '../support/random.ts';
 import { AttentionSession, type AttentionShape, qkvWidth } from './attention-operator.ts';
 import { expectedAttention } from './attention-oracle.ts';
 import { INSTRUCTION_SETS } from './instruction-sets.ts';
 import { ProductSession, type ProductShape, ProductWeights } from './product-operator.ts';
-import { RandomNumbers } from './random-numbers.ts';
 import { worstShare } from './worst-share.ts';
 
 const QUANTISED = (Object.keys(WEIGHT_FORMATS) as WeightFormat[]).filter(format => format !== 'f32');
@@ -88,7 +88,7 @@ describe.each(INSTRUCTION_SETS)('random operators on %s', isa => {
         async (shape, lengths) => {
           const chunks = fitInto(shape.capacity, lengths);
           const count = chunks.reduce((sum, length) => sum + length, 0);
-          const qkv = new RandomNumbers(shape.seed).floats(count * qkvWidth(shape), 1.5);
+          const qkv = new Random(shape.seed).floats(count * qkvWidth(shape), 1.5);
           using session = await AttentionSession.create(shape, { isa });
           const whole = await session.runChunks(qkv, [count]);
           expect(worstShare(whole.y, expectedAttention(shape, qkv))).toBeLessThan(1);

@@ -1,6 +1,7 @@
 // Layers with memory as graphs of one operator, with a pool of states of their own, and what they should give in double precision.
 
 import { float, int } from '@ortler/onnx';
+import { Random } from '../support/random.ts';
 import {
   type CallValues,
   floatConstant,
@@ -8,7 +9,6 @@ import {
   type OperatorOptions,
   OperatorSession,
 } from './operator-session.ts';
-import { RandomNumbers } from './random-numbers.ts';
 
 /** Inputs of a call besides the states, each `[tokens, columns]`, for all tokens of a sequence. */
 export type TokenInputs = Readonly<Record<string, { readonly columns: number; readonly data: Float32Array }>>;
@@ -74,7 +74,7 @@ const outputsOf = (stateShape: readonly number[]) =>
 
 export function convolutionOperator(shape: ConvolutionShape, tokenCount: number): MemoryOperator {
   const { channels, kernel, isGated, hasBias, spareColumns, seed } = shape;
-  const random = new RandomNumbers(seed);
+  const random = new Random(seed);
   const columns = channels * (isGated ? 3 : 1) + spareColumns;
   const weights = random.floats(channels * kernel, 1);
   const bias = random.floats(channels, 1);
@@ -117,7 +117,7 @@ export function convolutionOperator(shape: ConvolutionShape, tokenCount: number)
 
 export function deltaOperator(shape: DeltaShape, tokenCount: number): MemoryOperator {
   const { keyHeads, valueHeads, keySize, valueSize, gateStart, keysInTurns = false, seed } = shape;
-  const random = new RandomNumbers(seed);
+  const random = new Random(seed);
   const keys = keyHeads * keySize;
   const values = valueHeads * valueSize;
   const columns = 2 * keys + values;

@@ -2,6 +2,7 @@
 
 import { WEIGHT_FORMATS } from '@ortler/kernels';
 import { float, int, ints } from '@ortler/onnx';
+import { Random } from '../support/random.ts';
 import { fusedMultiplyAdd, normalise, toCodes } from './float32.ts';
 import {
   floatConstant,
@@ -11,7 +12,6 @@ import {
   OperatorSession,
 } from './operator-session.ts';
 import { interleaveTiles, randomMatrix, type TestMatrix } from './random-matrix.ts';
-import { RandomNumbers } from './random-numbers.ts';
 
 const ACTIVATIONS = { none: 0, silu: 1, gelu: 2 } as const;
 const BLOCK = 32;
@@ -67,11 +67,11 @@ export class ProductWeights {
   readonly #matrices: readonly TestMatrix[];
   readonly #norm: Float32Array | undefined;
   readonly #bias: Float32Array | undefined;
-  readonly #random: RandomNumbers;
+  readonly #random: Random;
 
   constructor(shape: ProductShape) {
     const { inputs, parts, isGated, hasNorm, hasBias, seed } = shape;
-    const random = new RandomNumbers(seed);
+    const random = new Random(seed);
     const matrices = (isGated ? [parts[0]!, parts[0]!] : parts).map(part =>
       randomMatrix({ ...part, inputs }, random),
     );

@@ -17,7 +17,7 @@ import {
   WEIGHT_FORMATS,
   type WeightFormat,
 } from '@ortler/kernels';
-import type { RandomNumbers } from './random-numbers.ts';
+import type { Random } from '../support/random.ts';
 
 export interface TestMatrix {
   readonly format: WeightFormat;
@@ -37,7 +37,7 @@ export interface MatrixShape {
 }
 
 /** What fills the last tile and the last block is random too, in codes: it must not show. */
-export function randomMatrix({ format, outputs, inputs }: MatrixShape, random: RandomNumbers): TestMatrix {
+export function randomMatrix({ format, outputs, inputs }: MatrixShape, random: Random): TestMatrix {
   const tiles = new Uint8Array(matrixBytes(format, outputs, inputs));
   const values = new Float64Array(outputs * inputs);
   const target = { outputs, inputs, tiles, values };
@@ -46,7 +46,7 @@ export function randomMatrix({ format, outputs, inputs }: MatrixShape, random: R
 }
 
 /** Returns the reach. */
-function fill(format: WeightFormat, target: Target, random: RandomNumbers): number {
+function fill(format: WeightFormat, target: Target, random: Random): number {
   if (format === 'f32') return fillFloats(target, random);
   return isSuperBlockFormat(format)
     ? fillSuperBlocks({ ...target, format }, random)
@@ -60,7 +60,7 @@ interface Target {
   readonly values: Float64Array;
 }
 
-function fillFloats({ outputs, inputs, tiles, values }: Target, random: RandomNumbers): number {
+function fillFloats({ outputs, inputs, tiles, values }: Target, random: Random): number {
   const floats = new Float32Array(tiles.buffer);
   const perTile = tileBytes('f32', inputs) / 4;
   for (let output = 0; output < outputs; output++) {
@@ -76,7 +76,7 @@ function fillFloats({ outputs, inputs, tiles, values }: Target, random: RandomNu
 
 function fillBlocks(
   { format, outputs, inputs, tiles, values }: Target & { readonly format: QuantisedFormat },
-  random: RandomNumbers,
+  random: Random,
 ): number {
   const { bits, hasMinimum } = WEIGHT_FORMATS[format];
   const offset = codeOffset(format);
@@ -108,7 +108,7 @@ function fillBlocks(
 
 function fillSuperBlocks(
   { format, outputs, inputs, tiles, values }: Target & { readonly format: SuperBlockFormat },
-  random: RandomNumbers,
+  random: Random,
 ): number {
   const { bits, hasMinimum } = WEIGHT_FORMATS[format];
   const size = superBlockBytes(format);

@@ -1,4 +1,4 @@
-// A seeded source of random choices for fuzz targets that make hundreds of inputs a second.
+// Random choices and numbers from a seed, where hundreds of inputs or whole matrices are made: a generator of fast-check would be slow.
 
 export class Random {
   #state: number;
@@ -27,5 +27,10 @@ export class Random {
 
   pick<Value>(values: readonly Value[]): Value {
     return values[this.below(values.length)]!;
+  }
+
+  /** Float32 numbers in (-`reach`, `reach`). */
+  floats(count: number, reach: number): Float32Array {
+    return Float32Array.from({ length: count }, () => (this.next() * 2 - 1) * reach);
   }
 }
