@@ -3,9 +3,9 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { freePort } from '../support/free-port.ts';
 import { startServer } from '../support/server.ts';
 
 export interface Router {
@@ -70,14 +70,6 @@ async function stop(child: ChildProcess): Promise<void> {
   const exited = new Promise(resolve => child.once('exit', resolve));
   child.kill('SIGKILL');
   await exited;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise(resolve => server.close(resolve));
-  return port;
 }
 
 /** Least requests, with a check of /health/ready every second. */

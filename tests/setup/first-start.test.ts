@@ -5,12 +5,12 @@
 import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { readFolder, startHub } from '@ortler/hub/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { freePort } from '../support/free-port.ts';
 import { REPOSITORY } from '../support/server.ts';
 import { installTarballs } from './install-tarballs.ts';
 import { readExamples, runExample, writeExamples } from './readme-examples.ts';
@@ -261,14 +261,4 @@ async function isReady(): Promise<boolean> {
   const health = await response.text();
   if (health.includes('"failed"')) throw new Error(`A model failed to load: ${health}`);
   return response.ok;
-}
-
-/** A port of this machine that nothing uses now. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
