@@ -24,6 +24,7 @@ import { trackIdleConnections } from './rest/idle-connections.ts';
 import { createApiKeyStore } from './stores/api-keys.ts';
 import { createAnnotationStores } from './stores/feedback/annotations.ts';
 import { openFeedback } from './stores/feedback/open-feedback.ts';
+import { type SharedLimits, shareLimits } from './stores/limits/shared-limits.ts';
 import { createResponseStore } from './stores/responses.ts';
 import { createTrainingServices } from './stores/training/training-services.ts';
 import { openUsageStore } from './stores/usage/usage-store.ts';
@@ -75,8 +76,10 @@ export async function startServer(
     throw error;
   });
   let kvEvents: KvEvents | undefined;
+  let sharedLimits: SharedLimits | undefined;
   const closeDatabases = async () => {
     await kvEvents?.close();
+    await sharedLimits?.close();
     keys.close();
     await usage.close();
     await feedback.close();
@@ -91,8 +94,20 @@ export async function startServer(
   const keys = await createApiKeyStore(database, { bootstrapKey: config.apiKey, now: Date.now });
   const training = createTrainingServices(database, { ...config, now: Date.now });
   const logDownload = createDownloadLog(logger);
+  const limits = new RateLimiter({ ...toRateLimits(config), now: Date.now });
   try {
     kvEvents = await listenForRouters(config);
+    if (database.kind === 'postgres')
+      sharedLimits = await shareLimits(database, limits, {
+        now: Date.now,
+        onChange: failure =>
+          failure === null
+            ? logger.info('rate limits are shared with other servers again')
+            : logger.warn(
+                { reason: messageOf(failure) },
+                'rate limits count per server: the database does not answer',
+              ),
+      });
   } catch (error) {
     await closeDatabases();
     throw error;
@@ -145,7 +160,7 @@ export async function startServer(
       models: catalog,
       checkpointModels,
       credentials: keys,
-      limits: new RateLimiter({ ...toRateLimits(config), now: Date.now }),
+      limits,
       usage,
       generations: {
         tokensGenerated: (modelId, count) => metrics.tokensGenerated(modelId, count),

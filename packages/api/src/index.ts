@@ -4,6 +4,7 @@ export { type AppRouter, createAppRouter } from './app-router.ts';
 export { type RecordContext, toFeedbackRecord } from './feedback/to-feedback-record.ts';
 export { readPartitionSalt } from './generation/cache-partition.ts';
 export { NO_LIMITS, RateLimiter, type RateLimiterOptions } from './limits/rate-limiter.ts';
+export { type AccountUse, type PastUse, REMEMBERED_MS } from './limits/shared-use.ts';
 export type {
   AnnotationQueueStore,
   AnnotationServices,

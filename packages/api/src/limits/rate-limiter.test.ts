@@ -100,6 +100,28 @@ it('counts a refused request nowhere', () => {
   expect(limiter.admit(member).headers['x-ratelimit-remaining-requests']).toBe('8');
 });
 
+it('counts what other servers counted, before and after an account is used here', () => {
+  const { limiter, clock } = createLimiter({ requestsPerMinute: 60, tokensPerMinute: 600 });
+  limiter.share();
+  clock.nowMs = 100_000;
+  const use = (atMs: number) => ({ account: 'key k', requestCount: 30, tokenCount: 100, atMs });
+  // 30 requests of ten seconds ago: ten are refilled; those of two minutes ago are forgotten.
+  limiter.countElsewhere([use(-20_000), use(90_000)]);
+  expect(limiter.admit(KEY).headers).toMatchObject({
+    'x-ratelimit-remaining-requests': '39',
+    'x-ratelimit-remaining-tokens': '600',
+  });
+  limiter.countElsewhere([use(100_000)]);
+  limiter.charge(KEY, 7);
+  expect(limiter.admit(KEY).headers).toMatchObject({
+    'x-ratelimit-remaining-requests': '8',
+    'x-ratelimit-remaining-tokens': '493',
+  });
+  // Only what was counted here is told.
+  expect(limiter.takeUses()).toEqual([{ account: 'key k', requestCount: 2, tokenCount: 7 }]);
+  expect(limiter.takeUses()).toEqual([]);
+});
+
 it('writes durations as OpenAI does', () => {
   expect([0, 20, 1_500, 60_000, 359_500].map(toDuration)).toEqual(['0ms', '20ms', '1.5s', '1m0s', '6m0s']);
 });

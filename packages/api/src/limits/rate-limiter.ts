@@ -1,10 +1,12 @@
-// Rate limits of keys and teams: requests and tokens per minute, and requests at once. Counted in this process; servers that
-// share a database each count their own. See ADR 56.
+// Rate limits of keys and teams: requests and tokens per minute, and requests at once. Counted in memory; of servers that share a
+// database each hears what the others counted, but for requests at once. See ADR 56 and 66.
 
 import type { AdmittedRequest, LimitedCaller, RateLimiting, RateLimits } from '../ports/rate-limiting.ts';
 import { shareOf } from '../team.ts';
 import { ApiError } from '../trpc/errors.ts';
 import { jittered } from './jitter.ts';
+import type { AccountUse, PastUse } from './shared-use.ts';
+import { SharedUse } from './shared-use.ts';
 import { TokenBucket } from './token-bucket.ts';
 
 export const NO_LIMITS: RateLimits = { requestsPerMinute: null, tokensPerMinute: null, concurrency: null };
@@ -24,6 +26,7 @@ const SWEEP_SIZE = 1_024;
 
 /** The counters of one key or team. */
 interface Account {
+  readonly id: string;
   readonly owner: string;
   readonly limits: RateLimits;
   readonly requests: TokenBucket | null;
@@ -34,9 +37,38 @@ interface Account {
 export class RateLimiter implements RateLimiting {
   readonly #options: RateLimiterOptions;
   readonly #accounts = new Map<string, Account>();
+  /** Null where no other server counts. */
+  #shared: SharedUse | null = null;
 
   constructor(options: RateLimiterOptions) {
     this.#options = options;
+  }
+
+  /** Whether anybody has a limit so far. */
+  get hasAccounts(): boolean {
+    return this.#accounts.size > 0;
+  }
+
+  /** From now on counts what `takeUses` gives. */
+  share(): void {
+    this.#shared = new SharedUse();
+  }
+
+  /** What was counted here since the last call, for the other servers. */
+  takeUses(): readonly AccountUse[] {
+    return this.#shared?.take() ?? [];
+  }
+
+  /** Counts what another server counted, oldest first. It is not in `takeUses`. */
+  countElsewhere(uses: readonly PastUse[]): void {
+    const nowMs = this.#options.now();
+    for (const use of uses) {
+      const account = this.#accounts.get(use.account);
+      account?.requests?.take(use.requestCount, nowMs);
+      account?.tokens?.take(use.tokenCount, nowMs);
+      if (account === undefined) this.#shared?.remember(use);
+    }
+    this.#shared?.forget(nowMs);
   }
 
   admit(principal: LimitedCaller): AdmittedRequest {
@@ -46,6 +78,7 @@ export class RateLimiter implements RateLimiting {
     for (const account of accounts) refuseOverLimit(account, nowMs);
     for (const account of accounts) {
       account.requests?.take(1, nowMs);
+      this.#shared?.add(account.id, 1, 0);
       account.openCount++;
     }
     let isOpen = true;
@@ -61,7 +94,10 @@ export class RateLimiter implements RateLimiting {
 
   charge(principal: LimitedCaller, tokenCount: number): void {
     const nowMs = this.#options.now();
-    for (const { tokens } of this.#accountsOf(principal)) tokens?.take(tokenCount, nowMs);
+    for (const { id, tokens } of this.#accountsOf(principal)) {
+      tokens?.take(tokenCount, nowMs);
+      this.#shared?.add(id, 0, tokenCount);
+    }
   }
 
   #accountsOf(principal: LimitedCaller): readonly Account[] {
@@ -79,11 +115,19 @@ export class RateLimiter implements RateLimiting {
     if (known !== undefined && areEqual(known.limits, limits)) return known;
     const nowMs = this.#options.now();
     if (this.#accounts.size >= SWEEP_SIZE) this.#sweep(nowMs);
+    const past = this.#shared?.recall(id) ?? [];
+    const bucket = (perMinute: number | null, kind: 'requestCount' | 'tokenCount') => {
+      if (perMinute === null) return null;
+      const created = new TokenBucket(perMinute, past[0]?.atMs ?? nowMs);
+      for (const use of past) created.take(use[kind], use.atMs);
+      return created;
+    };
     const account: Account = {
+      id,
       owner,
       limits,
-      requests: requestsPerMinute === null ? null : new TokenBucket(requestsPerMinute, nowMs),
-      tokens: tokensPerMinute === null ? null : new TokenBucket(tokensPerMinute, nowMs),
+      requests: bucket(requestsPerMinute, 'requestCount'),
+      tokens: bucket(tokensPerMinute, 'tokenCount'),
       openCount: known?.openCount ?? 0,
     };
     this.#accounts.set(id, account);
