@@ -78,7 +78,7 @@ export class RateLimiter implements RateLimiting {
     for (const account of accounts) refuseOverLimit(account, nowMs);
     for (const account of accounts) {
       account.requests?.take(1, nowMs);
-      this.#shared?.add(account.id, 1, 0);
+      this.#tell(account, 1, 0);
       account.openCount++;
     }
     let isOpen = true;
@@ -94,10 +94,14 @@ export class RateLimiter implements RateLimiting {
 
   charge(principal: LimitedCaller, tokenCount: number): void {
     const nowMs = this.#options.now();
-    for (const { id, tokens } of this.#accountsOf(principal)) {
-      tokens?.take(tokenCount, nowMs);
-      this.#shared?.add(id, 0, tokenCount);
+    for (const account of this.#accountsOf(principal)) {
+      account.tokens?.take(tokenCount, nowMs);
+      this.#tell(account, 0, tokenCount);
     }
+  }
+
+  #tell({ id, requests, tokens }: Account, requestCount: number, tokenCount: number): void {
+    if (requests !== null || tokens !== null) this.#shared?.add(id, requestCount, tokenCount);
   }
 
   #accountsOf(principal: LimitedCaller): readonly Account[] {
