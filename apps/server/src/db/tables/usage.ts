@@ -16,7 +16,7 @@ export interface UsageTable {
   readonly output_token_count: number;
 }
 
-/** The last batch of each writer, one writer per start of a server: a batch that was stored already is not added again. */
+/** On PostgreSQL, the last batch of each writer, one writer per start of a server: a batch that was stored already is not added again. */
 export interface UsageWriterTable {
   readonly id: string;
   readonly last_batch: number;

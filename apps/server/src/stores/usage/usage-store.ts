@@ -40,29 +40,40 @@ export async function openUsageStore(database: Database, dataDir: string): Promi
     await database.exclusively('usage-table', trx => createUsageTables(trx, kind));
     const db = database.db as unknown as Kysely<UsageTables>;
     await forgetWriters(db);
+    const writerId = randomUUID();
     return createStore(db, kind, {
       databases: [],
+      write: batch => addBatch(db, writerId, batch),
       closeDb: async () => undefined,
     });
   }
   const { db, condition, close } = await openUsageFile(join(dataDir, USAGE_FILE));
   try {
     await createUsageTables(db, kind);
-    await forgetWriters(db);
   } catch (error) {
     await close();
     throw error;
   }
-  return createStore(db, kind, { databases: [{ name: USAGE_FILE, condition }], closeDb: close });
+  return createStore(db, kind, {
+    databases: [{ name: USAGE_FILE, condition }],
+    write: ({ rows }) => addToFile(db, rows),
+    closeDb: close,
+  });
+}
+
+interface StoreParts {
+  readonly databases: OpenUsageStore['databases'];
+  /** Adds the rows of a batch, all or none, once. */
+  readonly write: (batch: UsageBatch) => Promise<void>;
+  readonly closeDb: () => Promise<void>;
 }
 
 function createStore(
   db: Kysely<UsageTables>,
   kind: DatabaseKind,
-  { databases, closeDb }: Pick<OpenUsageStore, 'databases'> & { readonly closeDb: () => Promise<void> },
+  { databases, write, closeDb }: StoreParts,
 ): OpenUsageStore {
-  const writerId = randomUUID();
-  const writer = new UsageWriter(batch => addBatch(db, writerId, batch));
+  const writer = new UsageWriter(write);
   return {
     databases,
     record: usage => writer.record(usage),
@@ -98,21 +109,33 @@ async function addBatch(
       )
       .returning('id')
       .executeTakeFirst();
-    if (isNew === undefined) return;
-    for (let start = 0; start < sorted.length; start += ROWS_PER_STATEMENT)
-      await trx
-        .insertInto('usage')
-        .values(sorted.slice(start, start + ROWS_PER_STATEMENT))
-        .onConflict(conflict =>
-          conflict.columns(['day', 'key_id', 'team', 'project', 'model']).doUpdateSet({
-            request_count: sql`usage.request_count + excluded.request_count`,
-            input_token_count: sql`usage.input_token_count + excluded.input_token_count`,
-            cached_token_count: sql`usage.cached_token_count + excluded.cached_token_count`,
-            output_token_count: sql`usage.output_token_count + excluded.output_token_count`,
-          }),
-        )
-        .execute();
+    if (isNew !== undefined) await addRows(trx, sorted);
   });
+}
+
+/**
+ * Adds the rows to the file. Whether a statement of a file took effect is always known, so no batch is added twice. Nearly every batch
+ * is one statement, which is one message to the thread of the file.
+ */
+async function addToFile(db: Kysely<UsageTables>, rows: readonly UsageTable[]): Promise<void> {
+  if (rows.length <= ROWS_PER_STATEMENT) await addRows(db, rows);
+  else await db.transaction().execute(trx => addRows(trx, rows));
+}
+
+async function addRows(db: Kysely<UsageTables>, rows: readonly UsageTable[]): Promise<void> {
+  for (let start = 0; start < rows.length; start += ROWS_PER_STATEMENT)
+    await db
+      .insertInto('usage')
+      .values(rows.slice(start, start + ROWS_PER_STATEMENT))
+      .onConflict(conflict =>
+        conflict.columns(['day', 'key_id', 'team', 'project', 'model']).doUpdateSet({
+          request_count: sql`usage.request_count + excluded.request_count`,
+          input_token_count: sql`usage.input_token_count + excluded.input_token_count`,
+          cached_token_count: sql`usage.cached_token_count + excluded.cached_token_count`,
+          output_token_count: sql`usage.output_token_count + excluded.output_token_count`,
+        }),
+      )
+      .execute();
 }
 
 /** Writers of starts that stored nothing for so long write no more. */

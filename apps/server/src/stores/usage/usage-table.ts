@@ -23,6 +23,7 @@ export async function createUsageTables<Tables extends UsageTables>(
     .addPrimaryKeyConstraint('usage_key', [...KEYS] as never)
     .modifyEnd(tableEnd)
     .execute();
+  if (kind === 'sqlite') return;
   await db.schema
     .createTable('usage_writers')
     .ifNotExists()
