@@ -203,7 +203,7 @@ export function deltaOperator(shape: DeltaShape, tokenCount: number): MemoryOper
 
 export function mambaOperator(shape: MambaShape, tokenCount: number): MemoryOperator {
   const { heads, headSize, groups, stateSize, norm, normGroups, leastStep, gateStart, seed } = shape;
-  const random = new RandomNumbers(seed);
+  const random = new Random(seed);
   const width = heads * headSize;
   const columns = width + 2 * groups * stateSize;
   const zColumns = gateStart + width;
