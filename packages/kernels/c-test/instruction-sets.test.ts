@@ -9,10 +9,16 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runProgram } from '../scripts/programs.mjs';
 import { compileForArm64, compileSanitised } from './compile-tests.mjs';
 
-const PRODUCTS = runs({ daily: 500, full: 3_000 });
-const EXPERTS = runs({ daily: 200, full: 1_000 });
-const ATTENTIONS = runs({ daily: 40, full: 150 });
-const STATES = runs({ daily: 200, full: 1_000 });
+/** Random cases of each part of the program. */
+const CASES = {
+  product: runs({ daily: 500, full: 3_000 }),
+  experts: runs({ daily: 200, full: 1_000 }),
+  attention: runs({ daily: 40, full: 150 }),
+  states: runs({ daily: 200, full: 1_000 }),
+};
+
+type Part = keyof typeof CASES;
+const PARTS = Object.keys(CASES) as Part[];
 
 const folder = mkdtempSync(join(tmpdir(), 'ortler-kernels-test-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -24,38 +30,41 @@ interface Outcome {
 }
 
 /** Throws: with the program's own message, where a case fails. */
-async function runTests(command: readonly string[], part: string, cases: number): Promise<Outcome> {
-  const [program, ...args] = [...command, part, String(cases), '1'];
+async function runTests(command: readonly string[], part: Part): Promise<Outcome> {
+  const [program, ...args] = [...command, part, String(CASES[part]), '1'];
   const env = { ...process.env, ASAN_OPTIONS: 'detect_leaks=0' };
   const output: string = await runProgram(`Testing ${part}`, program!, args, { env });
   const words = output.trim().split(/\s+/);
   return { isas: words.slice(0, -1), checksum: words.at(-1)! };
 }
 
-describe('the operators of this machine', () => {
-  let command: readonly string[];
+// Each runs on one core for half a minute.
+describe.concurrent('the operators of this machine', () => {
+  let native: (part: Part) => Promise<Outcome>;
   beforeAll(async () => {
-    command = [await compileSanitised(join(folder, 'sanitised'))];
+    const command = [await compileSanitised(join(folder, 'sanitised'))];
+    const outcomes = new Map<Part, Promise<Outcome>>();
+    native = part => {
+      const outcome = outcomes.get(part) ?? runTests(command, part);
+      outcomes.set(part, outcome);
+      return outcome;
+    };
   });
 
   test('products have the bits of the definition, alone and among other rows, within their buffers', async () => {
-    const { isas } = await runTests(command, 'product', PRODUCTS);
-    expect(isas.length).toBeGreaterThan(1);
+    expect((await native('product')).isas.length).toBeGreaterThan(1);
   });
 
   test('experts have the bits of the definition, which are those of their products, alone and among other rows, within their buffers', async () => {
-    const { isas } = await runTests(command, 'experts', EXPERTS);
-    expect(isas.length).toBeGreaterThan(1);
+    expect((await native('experts')).isas.length).toBeGreaterThan(1);
   });
 
   test('attention has the bits of the definition, whole, in chunks and in batches, within its buffers', async () => {
-    const { isas } = await runTests(command, 'attention', ATTENTIONS);
-    expect(isas.length).toBeGreaterThan(1);
+    expect((await native('attention')).isas.length).toBeGreaterThan(1);
   });
 
   test('layers with memory have the bits of the definition, whole and in chunks, with the states behind them, within their buffers', async () => {
-    const { isas } = await runTests(command, 'states', STATES);
-    expect(isas.length).toBeGreaterThan(1);
+    expect((await native('states')).isas.length).toBeGreaterThan(1);
   });
 
   describe('and arm64 under emulation', () => {
@@ -65,15 +74,10 @@ describe('the operators of this machine', () => {
       emulated = process.arch === 'arm64' ? [program] : ['qemu-aarch64-static', program];
     });
 
-    test.each([
-      ['product', PRODUCTS],
-      ['experts', EXPERTS],
-      ['attention', ATTENTIONS],
-      ['states', STATES],
-    ] as const)('give the same bits: %s', async (part, cases) => {
-      const found = await runTests(emulated, part, cases);
+    test.each(PARTS)('give the same bits: %s', async part => {
+      const found = await runTests(emulated, part);
       expect(found.isas).toEqual(['plain', 'neon']);
-      expect(found.checksum).toBe((await runTests(command, part, cases)).checksum);
+      expect(found.checksum).toBe((await native(part)).checksum);
     });
   });
 });

@@ -35,15 +35,34 @@ static __attribute__((noinline)) void fill_block(const Panel *panel, int block, 
   ((int32_t *)panel->shifts)[block * width + row] = (int32_t)(-128 * sum);
 }
 
+enum {
+  /** Bytes of a line of the caches, about. */
+  LINE_BYTES = 64,
+  /** Lines of the first weights that are fetched with each block of a single row: memory would be idle while the row is rounded. */
+  LINES_AHEAD = 8,
+};
+
+/** A single row, part of which other threads have just written, and its norm, which is in memory. */
+INLINE void fetch_row(const Product *p, const float *x) {
+  for (int i = 0; i < p->inputs; i += LINE_BYTES / (int)sizeof(float)) {
+    __builtin_prefetch(x + i);
+    if (p->norm) __builtin_prefetch(p->norm + i);
+  }
+}
+
 /** Rows behind the last one are zero. */
 static void fill_panel(const Product *p, int index) {
   const Panel panel = get_panel(p, index);
   const int width = panel.rows, count = rows_in_panel(p, index), inputs = p->inputs, splits = p->splits;
+  const uint8_t *weights = p->rows == 1 ? p->parts[0].tiles : 0;
   for (int r = 0; r < width / splits; r++) {
     const int row = index * rows_per_panel(p) + r, is_row = r < count;
     const float *x = p->x + (size_t)(is_row && p->rows_of_x ? p->rows_of_x[row] : row) * inputs;
+    if (p->rows == 1) fetch_row(p, x);
     const float factor = is_row && p->norm ? inverse_rms(x, inputs, p->epsilon) : 1.0f;
     for (int b = 0; b < p->blocks; b++) {
+#pragma clang loop unroll(disable)
+      for (int i = 0; i < LINES_AHEAD && weights && r == 0; i++) __builtin_prefetch(weights + (b * LINES_AHEAD + i) * LINE_BYTES, 0, 2);
       v16f v[2] = {splat(0), splat(0)};
       for (int h = 0; h < 2 && is_row; h++) {
         v[h] = load_inputs(x, b * BLOCK + h * LANES, inputs);

@@ -57,7 +57,7 @@ static void convolve_item(void *data, size_t index) {
 }
 
 /** Numbers of results from which on threads share them. */
-enum { SHARED_RESULTS = 1 << 13 };
+enum { SHARED_RESULTS = 1 << 12 };
 
 static Status compute(void *kernel, Context *context) {
   const Kernel *k = kernel;

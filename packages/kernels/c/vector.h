@@ -23,6 +23,20 @@ INLINE void store(float *p, v16f x) { *(v16f_memory *)p = x; }
 INLINE v16f load_half(const void *p) { return __builtin_convertvector(*(const v16h_memory *)p, v16f); }
 INLINE v16f load_unsigned(const void *p) { return __builtin_convertvector(*(const v16u_memory *)p, v16f); }
 INLINE v16f load_signed(const void *p) { return __builtin_convertvector(*(const v16c_memory *)p, v16f); }
+/** Past the caches: for what no one reads soon. `p` is aligned to vectors. Call `finish_streams` behind the last one. */
+INLINE void stream(float *p, v16f x) {
+#if __has_builtin(__builtin_nontemporal_store)
+  __builtin_nontemporal_store(x, (v16f *)p);
+#else
+  store(p, x);
+#endif
+}
+/** Other threads see what was streamed before, as they see other stores. */
+INLINE void finish_streams(void) {
+#if defined(__x86_64__)
+  __asm__ volatile("sfence" ::: "memory");
+#endif
+}
 INLINE void store_half(void *p, v16f x) { *(v16h_memory *)p = __builtin_convertvector(x, v16h); }
 
 INLINE v16f choose(v16i mask, v16f yes, v16f no) { return (v16f)(((v16i)yes & mask) | ((v16i)no & ~mask)); }

@@ -1,3 +1,3 @@
 // Written by `pnpm kernels`: hash of the sources in `c/` and of the compiler that the prebuilt libraries were made from.
 
-export const SOURCE_HASH = 'd51bccf1fc25d633';
+export const SOURCE_HASH = '772909dfa4ebeaf9';

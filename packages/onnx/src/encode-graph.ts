@@ -1,7 +1,7 @@
 // Encodes a small ONNX graph, described as plain data, with its constants inside the model. Callers: `graph-writer.ts`, and
 // hosts that describe a graph of a few nodes.
 
-import { type ElementType, GraphRecorder, int } from './graph.ts';
+import { type ElementType, float, GraphRecorder, int } from './graph.ts';
 import { encodeModel, type TensorPlacement } from './model-proto.ts';
 
 export interface GraphValue {
@@ -25,6 +25,7 @@ export interface GraphNode {
   readonly outputs: readonly string[];
   readonly domain?: string;
   readonly integers?: Readonly<Record<string, number>>;
+  readonly floats?: Readonly<Record<string, number>>;
 }
 
 export interface GraphDescription {
@@ -60,8 +61,11 @@ export function encodeGraph({
     });
   }
   for (const [index, node] of nodes.entries()) {
-    const { opType, domain = '', integers = {} } = node;
-    const attributes = Object.fromEntries(Object.entries(integers).map(([key, value]) => [key, int(value)]));
+    const { opType, domain = '', integers = {}, floats = {} } = node;
+    const attributes = Object.fromEntries([
+      ...Object.entries(integers).map(([key, value]) => [key, int(value)] as const),
+      ...Object.entries(floats).map(([key, value]) => [key, float(value)] as const),
+    ]);
     graph.op(`/${opType}_${index}`, opType, node.inputs, { domain, attributes, outputs: node.outputs });
   }
   for (const { name: output, type, shape } of outputs) graph.output(output, type, shape);

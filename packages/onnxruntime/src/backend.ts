@@ -50,6 +50,11 @@ export interface OrtSessionOptions {
   readonly mappedWeights?: readonly string[] | undefined;
   /** Default: `cpu`. Sessions on one device of a process share it, and their values. */
   readonly device?: OrtDevice;
+  /**
+   * Only for `webgpu`: GroupQueryAttention keeps keys and values as int8 with a float32 scale for each token and head, in caches whose
+   * rows are declared as `(headSize + 4) / 2` float16. Default: false.
+   */
+  readonly int8KvCache?: boolean;
 }
 
 /** Facts about a device, read without running anything on it. Absent: unknown. */
@@ -71,10 +76,18 @@ export interface OrtDeviceFacts {
  */
 export const SPIN_MICROSECONDS = 200;
 
+export interface OrtRunOptions {
+  /**
+   * The caller's thread has nothing else to do meanwhile: on the CPU the native binding then computes in it. The hand-over to another
+   * thread and back takes up to a tenth of a short step. Default: false.
+   */
+  readonly mayBlock?: boolean;
+}
+
 /** Bound inputs and outputs (IO binding), run any number of times while the arrays change. */
 export interface OrtBinding {
   /** Runs the model once. Outputs are in their arrays when the promise resolves. */
-  run(): Promise<void>;
+  run(options?: OrtRunOptions): Promise<void>;
   dispose(): void;
 }
 
@@ -131,6 +144,11 @@ export interface OrtBackend {
    */
   createSession(model: string | Uint8Array, options: OrtSessionOptions): Promise<OrtSession>;
   createTensor(type: ElementType, shape: readonly number[], data: ElementArray): OrtTensor;
+  /**
+   * Zeros for large arrays of tensors. With the native binding they begin at a large page, and are in large pages where the system
+   * has them. Pages that nothing touches take no memory. Throws: a `RangeError` where so much cannot be reserved.
+   */
+  allocateZeros(byteLength: number): Uint8Array<ArrayBuffer>;
   /** Copies between values of the same type and shape, wherever they are. Mutates: `target`. */
   copy(source: OrtValue, target: OrtValue): Promise<void>;
   /** Asks the driver, not ONNX Runtime; says less where the driver does. */

@@ -138,6 +138,7 @@ describe('selectBackend', () => {
     createTensor: () => {
       throw new Error('not used');
     },
+    allocateZeros: byteLength => new Uint8Array(byteLength),
     copy: () => Promise.reject(new Error('not used')),
     describeDevice: device => ({ device }),
   });

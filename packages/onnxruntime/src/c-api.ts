@@ -82,7 +82,7 @@ const FUNCTIONS = {
 
 type CopyArguments = [env: Handle, sources: Memory, targets: Memory, stream: Handle, count: number];
 
-type RunArguments = [
+export type RunArguments = [
   session: Handle,
   runOptions: Handle,
   inputNames: Memory,

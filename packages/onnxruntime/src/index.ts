@@ -11,6 +11,7 @@ export type {
   OrtBinding,
   OrtDevice,
   OrtDeviceFacts,
+  OrtRunOptions,
   OrtSession,
   OrtSessionOptions,
   OrtTensor,

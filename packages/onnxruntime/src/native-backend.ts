@@ -26,6 +26,7 @@ import { assertInvariant } from './errors.ts';
 import { type Accelerator, appendDevice } from './execution-provider.ts';
 import { findOrtLibrary } from './find-library.ts';
 import { type KernelOperators, loadKernelOperators } from './kernel-operators.ts';
+import { allocateInLargePages } from './large-pages.ts';
 import { NativeSession, type SessionSurroundings } from './native-session.ts';
 import { NativeTensor, type NativeValue, toNativeValue } from './native-value.ts';
 import { PLACEMENT_SETTING } from './read-placement.ts';
@@ -97,6 +98,10 @@ class NativeBackend implements OrtBackend {
     return new NativeTensor(api, memoryInfo, { type, shape }, data);
   }
 
+  allocateZeros(byteLength: number): Uint8Array<ArrayBuffer> {
+    return allocateInLargePages(byteLength);
+  }
+
   async copy(source: OrtValue, target: OrtValue): Promise<void> {
     const [from, to] = [toNativeValue(source), toNativeValue(target)];
     if (from instanceof NativeTensor && to instanceof NativeTensor) return copyArray(from, to);
@@ -147,7 +152,7 @@ class NativeBackend implements OrtBackend {
         check(functions.addCustomOpDomain(sessionOptions, this.#kernelsDomain));
       if (device !== 'cpu') {
         check(functions.addSessionConfigEntry(sessionOptions, PLACEMENT_SETTING, '1'));
-        appendDevice(api, sessionOptions, device);
+        appendDevice(api, sessionOptions, device, options);
       }
       weights?.addTo(sessionOptions);
       const doing = typeof model === 'string' ? `Loading ${model}` : 'Loading a graph';

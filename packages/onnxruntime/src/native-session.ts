@@ -1,9 +1,16 @@
 // Sessions and prepared calls of the native backend: one `Run` on prepared pointers, on a thread of koffi's, so
-// the event loop stays free.
+// the event loop stays free, unless the caller says that it may block.
 
 import koffi from 'koffi';
-import type { ElementType, OrtBinding, OrtDevice, OrtSession, OrtValue } from './backend.ts';
-import { checkStatus, type Handle, type OrtCApi, receive, receiveStatus } from './c-api.ts';
+import type { ElementType, OrtBinding, OrtDevice, OrtRunOptions, OrtSession, OrtValue } from './backend.ts';
+import {
+  checkStatus,
+  type Handle,
+  type OrtCApi,
+  type RunArguments,
+  receive,
+  receiveStatus,
+} from './c-api.ts';
 import { checkNames } from './check-names.ts';
 import { DeviceMemory } from './device-memory.ts';
 import type { DeviceQueue } from './device-queue.ts';
@@ -98,7 +105,7 @@ export class NativeSession implements OrtSession {
     let isRunning = false;
     /** As of the last look at all values, which are too many to be looked at in every call. */
     let disposedCount = -1;
-    const call = (): Promise<void> => {
+    const call = ({ mayBlock = false }: OrtRunOptions): Promise<void> => {
       assertInvariant(this.#session !== null, 'a disposed session is not run');
       if (disposedCount !== NativeValue.disposedCount) {
         for (const value of values) assertInvariant(!value.isDisposed, 'a disposed tensor is not used');
@@ -106,27 +113,30 @@ export class NativeSession implements OrtSession {
       }
       const session = this.#session;
       const { api } = this.#surroundings;
-      return receiveStatus(api, 'Running the model', done =>
-        api.functions.run.async(
-          session,
-          NO_RUN_OPTIONS,
-          inputNames,
-          inputValues,
-          inputValues.length,
-          outputNames,
-          outputValues.length,
-          outputValues,
-          done,
-        ),
-      );
+      const args: RunArguments = [
+        session,
+        NO_RUN_OPTIONS,
+        inputNames,
+        inputValues,
+        inputValues.length,
+        outputNames,
+        outputValues.length,
+        outputValues,
+      ];
+      const doing = 'Running the model';
+      if (mayBlock && this.device === 'cpu') {
+        checkStatus(api.functions, api.functions.run(...args), 'runtime_failed', doing);
+        return Promise.resolve();
+      }
+      return receiveStatus(api, doing, done => api.functions.run.async(...args, done));
     };
     return {
-      run: async () => {
+      run: async (options = {}) => {
         assertInvariant(!isRunning, 'a binding runs once at a time');
         isRunning = true;
         this.#runningCount++;
         try {
-          await (this.#queue === undefined ? call() : this.#queue.run(call));
+          await (this.#queue === undefined ? call(options) : this.#queue.run(() => call(options)));
         } finally {
           isRunning = false;
           this.#runningCount--;

@@ -82,6 +82,10 @@ class NodeBackend implements OrtBackend {
     return createTensor(type, shape, data);
   }
 
+  allocateZeros(byteLength: number): Uint8Array<ArrayBuffer> {
+    return new Uint8Array(byteLength);
+  }
+
   async copy(source: OrtValue, target: OrtValue): Promise<void> {
     const [from, to] = [toNodeTensor(source), toNodeTensor(target)];
     assertInvariant(!from.isDisposed && !to.isDisposed, 'a disposed tensor is not used');

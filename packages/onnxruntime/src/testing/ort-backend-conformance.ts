@@ -43,7 +43,7 @@ export const ORT_BACKEND_CONFORMANCE: readonly ConformanceCase[] = [
         await binding.run();
         assert.deepEqual([...sum], [11, 22]);
         a[0] = 5;
-        await binding.run();
+        await binding.run({ mayBlock: true });
         assert.deepEqual([...sum], [15, 22]);
         binding.dispose();
       });
@@ -143,6 +143,27 @@ export const ORT_BACKEND_CONFORMANCE: readonly ConformanceCase[] = [
         await session.bind(inputs, new Map([['sum', sum]])).run();
         await backend.copy(sum, tensor);
         assert.deepEqual([...data], [2, 4]);
+      });
+    },
+  },
+  {
+    name: 'allocates zeros of any length that tensors use in place',
+    async check(backend) {
+      await withAddSession(backend, async session => {
+        // Less than a large page, and one and a part.
+        for (const length of [3, 2 ** 19 + 5]) {
+          const bytes = backend.allocateZeros(4 * length);
+          assert.equal(bytes.byteLength, 4 * length);
+          assert.ok(bytes.every(byte => byte === 0));
+          const data = new Float32Array(bytes.buffer, bytes.byteOffset, length).fill(1);
+          const tensor = backend.createTensor('float32', [length], data);
+          const inputs = new Map([
+            ['a', tensor],
+            ['b', tensor],
+          ]);
+          await session.bind(inputs, new Map([['sum', tensor]])).run();
+          assert.ok(data.every(value => value === 2));
+        }
       });
     },
   },
