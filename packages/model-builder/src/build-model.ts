@@ -21,6 +21,7 @@ import {
 import { recordDecoderGraph } from './architectures/decoder-graph.ts';
 import type { BlockContext } from './blocks/block-context.ts';
 import { checkTiedHead } from './blocks/check-tied-head.ts';
+import { fuseHeadNorms } from './blocks/fuse-head-norms.ts';
 import { VARIANTS } from './blocks/variant.ts';
 import {
   createBuildFolder,
@@ -53,6 +54,7 @@ import type { WrittenMatrix } from './weights/written-matrix.ts';
 import { writing } from './write-failed.ts';
 
 const GRAPH_FILE = 'model.onnx';
+const CUDA_GRAPH_FILE = 'model.cuda.onnx';
 const WEIGHTS_FILE = weightsFileName(GRAPH_FILE);
 
 /** Stage and progress of a build. `hash` reads the checkpoint, `weights` writes the model. */
@@ -177,17 +179,20 @@ export async function buildHashedModel(
         doneBytes += bytes;
         onProgress?.({ stage: 'weights', doneBytes, totalBytes });
       };
-      await writing(outputDir, () => writeGraph(folder, graph, { onBytes: report, signal }));
+      const cudaGraph = variant === 'paged' ? fuseHeadNorms(graph) : undefined;
+      await writing(outputDir, () => writeGraph(folder, graph, { cudaGraph, onBytes: report, signal }));
 
       // 5. Complete the folder, and rename it to its final name only when all of it is on disk.
       onProgress?.({ stage: 'finish', doneBytes, totalBytes });
       return await writing(outputDir, async () => {
         const companions = await writeCompanions(folder);
-        const names = [GRAPH_FILE, WEIGHTS_FILE, ...companions];
+        const graphs = [GRAPH_FILE, ...(cudaGraph === undefined ? [] : [CUDA_GRAPH_FILE])];
+        const names = [...graphs, WEIGHTS_FILE, ...companions];
         const [hashes] = await hashFolders([{ folder, names, stampPath }], { signal });
         const files = Object.fromEntries(hashes!);
         const manifest = toManifest(config, {
           variant,
+          ...(cudaGraph === undefined ? {} : { cudaGraphFile: CUDA_GRAPH_FILE }),
           precision,
           kvType,
           contentHash,
@@ -242,13 +247,23 @@ function recordGraph(
 async function writeGraph(
   folder: string,
   graph: GraphRecorder,
-  options: Pick<WriteWeightsOptions, 'onBytes' | 'signal'>,
+  {
+    cudaGraph,
+    ...options
+  }: Pick<WriteWeightsOptions, 'onBytes' | 'signal'> & {
+    /** Has no weights but those of `graph`. */
+    readonly cudaGraph: GraphRecorder | undefined;
+  },
 ): Promise<void> {
   const placements = await writeDurably(join(folder, WEIGHTS_FILE), file =>
     writeWeights(graph, file, { fileName: WEIGHTS_FILE, ...options }),
   );
-  const model = encodeModel(graph, placements, String(BUILDER_VERSION));
-  await writeDurably(join(folder, GRAPH_FILE), file => file.writeFile(model));
+  const write = (name: string, recorded: GraphRecorder) =>
+    writeDurably(join(folder, name), file =>
+      file.writeFile(encodeModel(recorded, placements, String(BUILDER_VERSION))),
+    );
+  await write(GRAPH_FILE, graph);
+  if (cudaGraph !== undefined) await write(CUDA_GRAPH_FILE, cudaGraph);
 }
 
 function toManifest(
@@ -256,6 +271,7 @@ function toManifest(
   facts: Pick<
     BuildManifest,
     | 'variant'
+    | 'cudaGraphFile'
     | 'precision'
     | 'kvType'
     | 'contentHash'

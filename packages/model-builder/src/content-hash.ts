@@ -23,7 +23,7 @@ import { ADAPTER_CONFIG_FILE } from './lora/adapter-config.ts';
  * Raised whenever the builder writes different bytes for the same checkpoint, or refuses a checkpoint that it built wrongly
  * before; part of the build's identity.
  */
-export const BUILDER_VERSION = 16;
+export const BUILDER_VERSION = 17;
 
 export interface ContentHashOptions extends HashOptions {
   readonly sourceDir: string;
@@ -106,7 +106,8 @@ export function settleKvType(
   const allowed: readonly KvType[] = VARIANT_KV_TYPES[variant];
   if (kvType === undefined) return defaultKvType(variant, precision);
   if (allowed.includes(kvType)) return kvType;
-  const message = `a "${variant}" graph has no ${kvType} cache; it has ${allowed.join(', ')}`;
+  const reason = variant === 'paged' ? ': PagedAttention of ONNX Runtime 1.30 has no other on WebGPU' : '';
+  const message = `a "${variant}" graph has no ${kvType} cache; it has ${allowed.join(', ')}${reason}`;
   throw new ModelBuildError('unsupported', message);
 }
 

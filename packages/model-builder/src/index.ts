@@ -1,6 +1,7 @@
 // Public surface of @ortler/model-builder.
 
 export type { GraphVariant, KvType, Precision } from '@ortler/engine/graph-contract';
+export type { CudaNorms } from './architectures/cuda-norms.ts';
 export { type BuildModelOptions, type BuildProgress, buildModel } from './build-model.ts';
 export {
   type ChooseExportFilesOptions,
@@ -16,6 +17,7 @@ export {
 } from './choose-precision.ts';
 export { type EnsureModelOptions, ensureModel } from './ensure-model.ts';
 export { ModelBuildError, type ModelBuildErrorCode, type ModelBuildErrorDetails } from './errors.ts';
+export { explainCacheFault } from './explain-cache-fault.ts';
 export { describeLongRope, explainLongRope } from './explain-long-rope.ts';
 export { explainLoss } from './explain-loss.ts';
 export { explainUnwritable } from './explain-unwritable.ts';

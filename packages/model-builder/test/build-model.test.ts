@@ -63,13 +63,14 @@ describe('a finished build', () => {
     });
   });
 
-  it('of the paged variant has one graph and the KV cache type in its manifest', async () => {
+  it('of the paged variant has a graph for CUDA besides, where there are norms of heads, and the KV cache type in its manifest', async () => {
     const { outputDir } = await newOutput();
     const variant = 'paged';
     const manifest = await buildModel({ sourceDir: source, outputDir, precision: 'q4', variant });
     const graphs = (await readdir(outputDir)).filter(name => name.includes('.onnx'));
-    expect(graphs.toSorted()).toEqual(['model.onnx', 'model.onnx.data']);
-    expect(manifest).toMatchObject({ variant, precision: 'q4', kvType: 'float16' });
+    expect(graphs.toSorted()).toEqual(['model.cuda.onnx', 'model.onnx', 'model.onnx.data']);
+    const cudaGraphFile = 'model.cuda.onnx';
+    expect(manifest).toMatchObject({ variant, precision: 'q4', kvType: 'float16', cudaGraphFile });
   });
 
   it.each([

@@ -164,6 +164,17 @@ describe('a description', () => {
     expect(described).toMatchObject({ layout: 'genai', graphs: [{ bytes: expect.any(Number) }] });
   });
 
+  it('says where norms of queries and keys are on CUDA, of a checkpoint and of its build', async () => {
+    const checkpoint = join(source, '..', 'checkpoint');
+    await createTinyCheckpoint(checkpoint, { modelType: 'qwen3' });
+    await buildModel({ sourceDir: checkpoint, outputDir: source, precision: 'q4', variant: 'paged' });
+    for (const path of [checkpoint, source])
+      expect(await describeModel(path, { variant: 'paged' })).toMatchObject({ cudaNorms: 'inside' });
+    const plain = join(source, '..', 'plain');
+    await createTinyCheckpoint(plain);
+    expect((await describeModel(plain, { variant: 'paged' })).cudaNorms).toBeUndefined();
+  });
+
   it('of a built folder is its manifest', async () => {
     const checkpoint = join(source, '..', 'checkpoint');
     await createTinyCheckpoint(checkpoint);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { encodeGguf, type FieldToWrite } from '@ortler/gguf/testing';
 import { fillSeeded } from '../src/testing/seeded-weights.ts';
 import type { GoldenCase } from './decoder-golden.ts';
-import type { TensorRule } from './gguf-rules.ts';
+import { scaleFloats, type TensorRule } from './gguf-rules.ts';
 
 /** How the converter writes a family. */
 export interface GgufPlan {
@@ -20,6 +20,8 @@ export interface GgufPlan {
   readonly addsOne?: boolean;
   /** What else becomes of tensors of a layer. */
   readonly rule?: TensorRule;
+  /** Factors of tensors outside layers, by their names in the checkpoint. */
+  readonly scales?: Readonly<Record<string, number>>;
   /** Rows of queries and keys are moved as for Llama. */
   readonly permutes?: boolean;
   /** Keys of the converter that the plan contradicts, or leaves out, where that changes the model. */
@@ -69,11 +71,15 @@ const WITHOUT_PART: Readonly<Record<string, string>> = {
   'self_attn.sinks': 'attn_sinks.weight',
   'feed_forward.expert_bias': 'exp_probs_b.bias',
   'mlp.gate.e_score_correction_bias': 'exp_probs_b.bias',
+  'pre_ff_layernorm.weight': 'ffn_norm',
 };
 const OUTER: Readonly<Record<string, string>> = {
   'model.embed_tokens.weight': 'token_embd.weight',
   'model.norm.weight': 'output_norm.weight',
   'model.norm.bias': 'output_norm.bias',
+  'model.embeddings.weight': 'token_embd.weight',
+  'model.norm_f.weight': 'output_norm.weight',
+  'model.final_layernorm.weight': 'output_norm.weight',
   'model.embedding_norm.weight': 'token_embd_norm.weight',
   'lm_head.weight': 'output.weight',
   'model.embed_tokens_per_layer.weight': 'per_layer_token_embd.weight',
@@ -90,7 +96,9 @@ export async function writeFamilyGguf(folder: string, golden: GoldenCase, plan: 
   const tensors = plain.flatMap(([name, [shape, scale, offset]]) => {
     const values = new Float32Array(shape.reduce((product, size) => product * size, 1));
     fillSeeded(values, { seed, name, start: 0, scale, offset });
-    const [, layer, inLayer] = /^model\.layers\.(\d+)\.(.+?)(?:\.weight)?$/.exec(name) ?? [];
+    const factor = plan.scales?.[name];
+    if (factor !== undefined) scaleFloats(values, factor);
+    const [, layer, inLayer] = /^(?:model|backbone)\.layers\.(\d+)\.(.+?)(?:\.weight)?$/.exec(name) ?? [];
     const converted =
       inLayer === undefined ? undefined : plan.rule?.({ name: inLayer, shape, values }, config);
     if (converted !== undefined)
@@ -110,7 +118,7 @@ export async function writeFamilyGguf(folder: string, golden: GoldenCase, plan: 
     const moved =
       plan.permutes && /\.[qk]_proj\./.test(name) ? permuted(values, shape[0]!, headSize) : values;
     return {
-      name: ggufName(name, plan),
+      name: ggufName(name.replace(/^backbone\./, 'model.'), plan),
       type: 'F32' as const,
       // Of a convolution.
       dimensions: shape.filter((size, i) => i !== 1 || size !== 1 || shape.length !== 3).toReversed(),
@@ -205,7 +213,9 @@ function permuted(values: Float32Array, rowCount: number, headSize: number): Flo
 
 function commonFields(config: GoldenCase['config'], architecture: string, headSize: number) {
   const count = (key: string) => ({ uint32: config[key] as number });
-  const layerNorm = ['layer_norm_eps', 'norm_eps', 'norm_epsilon'].find(key => config[key] !== undefined);
+  const layerNorm = ['layer_norm_eps', 'norm_eps', 'norm_epsilon', 'layer_norm_epsilon'].find(
+    key => config[key] !== undefined,
+  );
   const epsilon = (config.rms_norm_eps ?? config[layerNorm!]) as number;
   const rope = (config.rope_parameters ?? config) as { readonly rope_theta?: number };
   const fields: Record<string, FieldToWrite> = {

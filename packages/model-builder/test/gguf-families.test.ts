@@ -5,11 +5,12 @@ import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GgufModel, type GgufValue } from '@ortler/gguf';
+import type { FieldToWrite } from '@ortler/gguf/testing';
 import { describe, expect, it } from 'vitest';
 import { buildModel } from '../src/build-model.ts';
 import { DECODER_GOLDENS, differenceFromGolden, hasExperts, hasMemory } from './decoder-golden.ts';
 import { type GgufPlan, writeFamilyGguf } from './family-gguf.ts';
-import { clampedExperts, deltaNet, sharedGateUp } from './gguf-rules.ts';
+import { clampedExperts, deltaNet, falconH1, graniteHybrid, mamba2, sharedGateUp } from './gguf-rules.ts';
 import { SlotsSession } from './slots-session.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
@@ -207,6 +208,70 @@ const glm = (dense: number, shared: number, scale: number, isNormalised: boolean
     'rope.dimension_count': { uint32: 16 },
   },
 });
+
+const UNLIMITED = { context_length: { uint32: 2 ** 20 } };
+const GRANITEHYBRID: GgufPlan = {
+  ...GRANITE,
+  architecture: 'granitehybrid',
+  rule: graniteHybrid,
+  modules: mixerModules('mamba'),
+  fields: {
+    ...GRANITE.fields,
+    ...UNLIMITED,
+    ...deltaSizes(32, 1, 8, 16),
+    'attention.head_count_kv': { int32s: [0, 0, 2, 0] },
+    'rope.scaling.finetuned': false,
+    expert_count: { uint32: 0 },
+    expert_used_count: { uint32: 0 },
+    expert_shared_feed_forward_length: { uint32: 96 },
+  },
+};
+const FALCONH1: GgufPlan = {
+  architecture: 'falcon-h1',
+  rule: falconH1,
+  modules: {
+    ...mixerModules('mamba'),
+    'feed_forward.gate_proj': 'ffn_gate',
+    'feed_forward.up_proj': 'ffn_up',
+    'feed_forward.down_proj': 'ffn_down',
+  },
+  scales: { 'model.embed_tokens.weight': 5.5, 'lm_head.weight': 0.9 },
+  fields: deltaSizes(32, 1, 6, 16),
+};
+const nemotronH = (
+  keyHeads: number[],
+  mlpSizes: number[],
+  sizes: Readonly<Record<string, FieldToWrite>>,
+): GgufPlan => ({
+  architecture: 'nemotron_h',
+  rule: mamba2,
+  permutes: true,
+  modules: {
+    ...mixerModules('mixer'),
+    norm: 'attn_norm',
+    'mixer.q_proj': 'attn_q',
+    'mixer.k_proj': 'attn_k',
+    'mixer.v_proj': 'attn_v',
+    'mixer.o_proj': 'attn_output',
+    'mixer.up_proj': 'ffn_up',
+    'mixer.down_proj': 'ffn_down',
+  },
+  fields: {
+    ...UNLIMITED,
+    ...sizes,
+    'attention.head_count_kv': { int32s: keyHeads },
+    feed_forward_length: { int32s: mlpSizes },
+    'rope.scaling.finetuned': false,
+  },
+});
+
+function mixerModules(module: string): Readonly<Record<string, string>> {
+  return {
+    [`${module}.in_proj`]: 'ssm_in',
+    [`${module}.conv1d`]: 'ssm_conv1d',
+    [`${module}.out_proj`]: 'ssm_out',
+  };
+}
 
 function deltaSizes(keySize: number, keyHeads: number, valueHeads: number, valueSize: number) {
   return {
@@ -432,6 +497,33 @@ const PLANS: Readonly<Record<string, Readonly<Record<string, GgufPlan>>>> = {
         'attention.recurrent_layers': { booleans: [true, false, true, false] },
       },
     },
+  },
+  granitemoehybrid: {
+    'dense, tied': GRANITEHYBRID,
+    'experts and a shared MLP': {
+      ...GRANITEHYBRID,
+      fields: { ...GRANITEHYBRID.fields, ...experts(8, 3) },
+    },
+  },
+  falcon_h1: {
+    'gate alone, all multipliers': FALCONH1,
+    'norm behind the gate, width by the factor, no multipliers': {
+      ...FALCONH1,
+      fields: deltaSizes(32, 1, 4, 32),
+    },
+  },
+  nemotron_h: {
+    'separate head, Mamba-2 last': nemotronH(
+      [0, 0, 0, 2, 0, 0],
+      [0, 96, 0, 0, 96, 0],
+      deltaSizes(32, 2, 8, 16),
+    ),
+    'MLP first and last, biases, one group': nemotronH(
+      [0, 0, 0, 2, 0, 0],
+      [96, 0, 0, 0, 0, 96],
+      deltaSizes(32, 1, 8, 16),
+    ),
+    'attention last, heads of 48': nemotronH([0, 0, 0, 0, 2], [0, 96, 0, 96, 0], deltaSizes(32, 2, 4, 48)),
   },
   gpt_oss: {
     'limit of the published models': {

@@ -1,5 +1,6 @@
 // What llama.cpp's converter makes of tensors that it does more with than to rename and stack them.
-// Source: llama.cpp, conversion/qwen.py, conversion/gpt_oss.py and conversion/granite.py
+// Source: llama.cpp, conversion/qwen.py, conversion/gpt_oss.py, conversion/granite.py, conversion/mamba.py and
+// conversion/falcon_h1.py
 
 import type { GgufType } from '@ortler/gguf';
 import type { GoldenCase } from './decoder-golden.ts';
@@ -117,4 +118,73 @@ export const sharedGateUp: TensorRule = ({ name, shape, values }) => {
     { name: 'ffn_gate_shexp.weight', shape: half, values: values.subarray(0, middle) },
     { name: 'ffn_up_shexp.weight', shape: half, values: values.subarray(middle) },
   ];
+};
+
+/** Mutates: the values, as float32 times float32. */
+export function scaleFloats(values: Float32Array, factor: number): void {
+  for (let i = 0; i < values.length; i++) values[i]! *= Math.fround(factor);
+}
+
+/** Mamba-2: decays as they are multiplied, vectors of heads as columns, a row of the norm for each group. */
+export const mamba2: TensorRule = ({ name, shape, values }, config) => {
+  const part = /^(?:mamba|mixer)\.(.+)$/.exec(name)?.[1];
+  const one = (to: string, dims: readonly number[], own = values) => [{ name: to, shape: dims, values: own }];
+  switch (part) {
+    case 'A_log':
+      return one(
+        'ssm_a',
+        [...shape, 1],
+        values.map(each => -Math.exp(each)),
+      );
+    case 'D':
+      return one('ssm_d', [...shape, 1]);
+    case 'dt_bias':
+      return one('ssm_dt.bias', shape);
+    case 'conv1d':
+      return one('ssm_conv1d.weight', [shape[0]!, shape[2]!]);
+    case 'norm': {
+      const groups = (config.mamba_n_groups ?? config.n_groups) as number;
+      return one('ssm_norm.weight', [groups, shape[0]! / groups]);
+    }
+    default:
+      return undefined;
+  }
+};
+
+/** Granite 4 H: its MLP is the expert that all tokens share, which is an ordinary one in models without experts. */
+export const graniteHybrid: TensorRule = (tensor, config) => {
+  const found = mamba2(tensor, config) ?? sharedGateUp(tensor, config);
+  if (config.num_local_experts !== 0) return found;
+  return found?.map(each => ({ ...each, name: each.name.replace('_shexp', '') }));
+};
+
+/** Falcon-H1: all factors are in the weights. */
+export const falconH1: TensorRule = (tensor, config) => {
+  const { name, shape, values } = tensor;
+  const factor = (key: string) => (config[key] as number | undefined) ?? 1;
+  const mlp = (config.mlp_multipliers as readonly number[] | null) ?? [1, 1];
+  const inputs = factor('attention_in_multiplier');
+  const factors: Readonly<Record<string, readonly number[]>> = {
+    'feed_forward.down_proj': [mlp[1]!],
+    'feed_forward.gate_proj': [mlp[0]!],
+    'self_attn.k_proj': [factor('key_multiplier'), inputs],
+    'self_attn.q_proj': [inputs],
+    'self_attn.v_proj': [inputs],
+    'self_attn.o_proj': [factor('attention_out_multiplier')],
+    'mamba.out_proj': [factor('ssm_out_multiplier')],
+    'mamba.in_proj': [factor('ssm_in_multiplier')],
+  };
+  for (const each of factors[name] ?? []) scaleFloats(values, each);
+  if (name === 'mamba.in_proj') {
+    const size = (config.mamba_n_groups as number) * (config.mamba_d_state as number);
+    const headCount = config.mamba_n_heads as number;
+    const width = (shape[0]! - headCount - 2 * size) / 2;
+    const all = (config.ssm_multipliers as readonly number[] | null) ?? [1, 1, 1, 1, 1];
+    let row = 0;
+    for (const [part, count] of [width, width, size, size, headCount].entries()) {
+      scaleFloats(values.subarray(row * shape[1]!, (row + count) * shape[1]!), all[part]!);
+      row += count;
+    }
+  }
+  return mamba2(tensor, config);
 };

@@ -43,6 +43,8 @@ ${[...GGUF_ARCHITECTURES.keys()].toSorted().map(code).join(', ')}.
 Files of Mistral 7B to Small 3.0 say \`llama\`, those of OLMo 3 \`olmo2\`, and those of Ministral 3 \`mistral3\`.
 Files of StarCoder 2 do not say its window, and llama.cpp attends to the whole context; here it has the 4,096 tokens of all published
 models, as in transformers.
+Files of Granite 4 H (\`granitehybrid\`) and Nemotron-H say a context of 2^20 tokens, whatever the model has: serve them with
+\`--context-length\`. Falcon-H1 without an output matrix of its own is refused, because the factor of the embedding is in its values.
 
 ## Not built
 

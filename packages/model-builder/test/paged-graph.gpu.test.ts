@@ -211,6 +211,17 @@ describe.skipIf(reason !== undefined)(`one paged graph, ${here}`, () => {
     );
   });
 
+  it('has a graph for CUDA, whose every operator WebGPU has and of which it refuses the norms alone', async () => {
+    await withSession(
+      async session => {
+        expect(session.processorOperators).toEqual([]);
+        const refusal = /PagedAttention \(WebGPU\): q_norm_weight\/k_norm_weight inputs are not supported/;
+        await expect(session.run([row(0, 10)])).rejects.toThrow(refusal);
+      },
+      { graph: 'cudaGraphFile' },
+    );
+  });
+
   it('has blocks of any power of two from the shortest', async () => {
     const blocks = [3, 1];
     const logits = await withSession(session => session.run([row(0, 100, blocks)]), { blockLength: 64 });

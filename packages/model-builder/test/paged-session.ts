@@ -29,6 +29,8 @@ export interface PagedRow {
 
 export interface PagedSessionOptions {
   readonly device?: OrtDevice;
+  /** Which graph of the build. Default: `graphFile`. */
+  readonly graph?: 'graphFile' | 'cudaGraphFile';
   readonly blockCount?: number;
   readonly blockLength?: number;
   /** Float16 bits that every element of the pool has at first. Default: zero. */
@@ -49,9 +51,10 @@ export class PagedSession {
 
   static async open(folder: string, options: PagedSessionOptions = {}): Promise<PagedSession> {
     const { device = 'webgpu', blockCount = 16, blockLength = 32, fill = 0 } = options;
+    const { graph: kind = 'graphFile' } = options;
     const manifest = JSON.parse(await readFile(join(folder, MANIFEST_FILE), 'utf8')) as ModelManifest;
     const { backend } = await selectBackend('native');
-    const graph = join(folder, manifest.graphFile);
+    const graph = join(folder, manifest[kind]!);
     const session = await backend.createSession(graph, { threadCount: 1, spin: false, device });
     const result = new PagedSession(backend, session, manifest);
     const shape = [blockCount, blockLength, manifest.kvHeadCount, manifest.headSize];

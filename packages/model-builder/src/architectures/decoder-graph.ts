@@ -18,7 +18,7 @@ import { ModelBuildError } from '../errors.ts';
 import { readsPositions } from '../hugging-face/decoder-config.ts';
 import { addPerLayerInput } from './add-per-layer-input.ts';
 import { layerNorm, nextNorm } from './placed-norms.ts';
-import { variantFault } from './variant-fault.ts';
+import { cacheFault, variantFault } from './variant-fault.ts';
 
 /**
  * Records the complete graph of the variants of ONNX Runtime's operators.
@@ -128,8 +128,8 @@ function perLayerValues(context: BlockContext, ids: string, embedded: string): s
 }
 
 /** Throws: `unsupported`. */
-function checkVariant({ variant, config }: BlockContext): void {
-  const fault = variantFault(variant.name, config);
+function checkVariant({ variant, config, kvType }: BlockContext): void {
+  const fault = variantFault(variant.name, config) ?? cacheFault(variant.name, kvType, config);
   if (fault === undefined) return;
   const { key, message } = fault;
   throw new ModelBuildError('unsupported', `${message}: not built as "${variant.name}"`, { key });

@@ -1,8 +1,8 @@
-// What the attention operators of a graph variant cannot compute of a model.
+// What the attention operators of a graph variant cannot compute of a model, and keep of it in an int8 cache.
 
-import type { GraphVariant } from '@ortler/engine/graph-contract';
+import type { GraphVariant, KvType } from '@ortler/engine/graph-contract';
 import { VARIANTS } from '../blocks/variant.ts';
-import type { DecoderConfig } from '../hugging-face/decoder-config.ts';
+import { type DecoderConfig, hasMlp, type LayerConfig } from '../hugging-face/decoder-config.ts';
 
 /** The reason, with the key in config.json that it follows from. */
 export interface VariantFault {
@@ -25,18 +25,51 @@ export function variantFault(variant: GraphVariant, config: DecoderConfig): Vari
   return variant === 'paged' ? pagedFault(config) : deviceSlotsFault(config);
 }
 
+/** Elements of a word, which the int8 cache of WebGPU's provider packs. */
+const INT8_WORD = 4;
+
+/**
+ * Why a model that the variant can compute has no cache of this type there, which is one of the variant's. An int8 cache needs the
+ * provider's flash attention, which ONNX Runtime 1.30 does not take for layers with a window.
+ */
+export function cacheFault(
+  variant: GraphVariant,
+  kvType: KvType,
+  { layers }: Pick<DecoderConfig, 'layers'>,
+): VariantFault | undefined {
+  if (variant !== 'device-slots' || kvType !== 'int8') return undefined;
+  const windowed = layers.findIndex(({ window }) => window !== undefined);
+  if (windowed >= 0) {
+    const message = `layer ${windowed} has a window, for which GroupQueryAttention of ONNX Runtime 1.30 has no int8 cache on WebGPU`;
+    return { key: 'sliding_window', message };
+  }
+  const odd = layers.find(({ headSize }) => headSize % INT8_WORD !== 0);
+  if (odd === undefined) return undefined;
+  const message = `heads have ${odd.headSize} elements, and an int8 cache on WebGPU needs a multiple of ${INT8_WORD}`;
+  return { key: 'head_dim', message };
+}
+
 /** What only the CPU kernels compute. */
 function kernelsOnlyFault({ experts, layers, gatesAttention }: DecoderConfig): VariantFault | undefined {
   if (experts !== undefined)
     return { key: 'model_type', message: 'only the CPU kernels compute mixtures of experts' };
-  const layer = layers.findIndex(({ memory }) => memory !== undefined);
-  if (layer >= 0)
+  for (const [index, layer] of layers.entries()) {
+    const found = unlikeTransformer(layer);
+    if (found === undefined) continue;
     return {
       key: 'layer_types',
-      message: `layer ${layer} has a memory (${layers[layer]!.memory!.kind}), which only the CPU kernels compute`,
+      message: `layer ${index} has ${found}, which only the CPU kernels compute`,
     };
+  }
   if (!gatesAttention) return undefined;
   return { key: 'model_type', message: 'attention has gates, which only the CPU kernels compute' };
+}
+
+/** What sets a layer apart from one of attention and an MLP. */
+function unlikeTransformer(layer: LayerConfig): string | undefined {
+  if (layer.memory !== undefined) return `a memory (${layer.memory.kind})`;
+  if (!layer.hasAttention) return 'no attention';
+  return hasMlp(layer) ? undefined : 'no MLP';
 }
 
 function deviceSlotsFault({ attentionSoftcap }: DecoderConfig): VariantFault | undefined {

@@ -63,7 +63,7 @@ export function attention(context: AttentionContext, layer: number, input: strin
     value === '' ? value : splitSequence(context, `${path}/input_${i}`, value),
   );
   const own = operatorLayer(config, layer);
-  const dims = variant.cacheDims(own);
+  const dims = variant.cacheDims(own, context.kvType);
   const caches = KV_PARTS.map(part => graph.input(pastName(layer, part), variant.activation, dims));
   const node = `${path}/${variant.attentionOperator}`;
   const tables = own.rope === undefined ? undefined : rotaryTables(own.rope);

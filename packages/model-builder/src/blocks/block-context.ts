@@ -1,6 +1,6 @@
 // The shared context of all blocks: recorder, configuration, weights, precision and graph variant.
 
-import type { Precision } from '@ortler/engine/graph-contract';
+import type { KvType, Precision } from '@ortler/engine/graph-contract';
 import type { GraphRecorder } from '@ortler/onnx';
 import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
 import type { DecoderConfig } from '../hugging-face/decoder-config.ts';
@@ -19,6 +19,7 @@ export interface GraphContext {
 export interface BlockContext extends GraphContext {
   readonly weights: DecoderWeights;
   readonly precision: Precision;
+  readonly kvType: KvType;
   readonly variant: Variant;
   /** Names of the checkpoint's matrices that lose too much in 4 bits without zero points; see `find-skewed-matrices.ts`. */
   readonly skewed: ReadonlySet<string>;

@@ -4,7 +4,8 @@
 // Source: ONNX Runtime 1.30, core/optimizer/matmul_nbits_mlp_fusion.cc and matmul_nbits_qkv_fusion.cc
 
 import type { DecoderConfig } from '../hugging-face/decoder-config.ts';
-import type { LayerMatrix, LayerNorm } from '../hugging-face/decoder-weights.ts';
+import type { LayerNorm } from '../hugging-face/decoder-weights.ts';
+import type { LayerMatrix } from '../hugging-face/layer-matrices.ts';
 import { type BlockContext, isSymmetric, weightBits } from './block-context.ts';
 import { projectedParts } from './head-norm.ts';
 

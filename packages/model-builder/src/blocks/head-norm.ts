@@ -3,7 +3,8 @@
 import { int } from '@ortler/onnx';
 import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
 import type { DecoderConfig } from '../hugging-face/decoder-config.ts';
-import type { DecoderWeights, HeadNorm, LayerMatrix } from '../hugging-face/decoder-weights.ts';
+import type { DecoderWeights, HeadNorm } from '../hugging-face/decoder-weights.ts';
+import type { LayerMatrix } from '../hugging-face/layer-matrices.ts';
 import type { GraphContext } from './block-context.ts';
 import { rmsNorm } from './norm.ts';
 import type { Variant } from './variant.ts';

@@ -1,7 +1,13 @@
 // The graph variants of ONNX Runtime's operators, `slots` (CPU), `paged` and `device-slots` (GPU): inputs, attention operator and type
 // of activations. The rest of a decoder is the same in all.
 
-import { type GraphVariant, PAGED_INPUT, SLOTS_INPUT } from '@ortler/engine/graph-contract';
+import {
+  deviceCacheRow,
+  type GraphVariant,
+  type KvType,
+  PAGED_INPUT,
+  SLOTS_INPUT,
+} from '@ortler/engine/graph-contract';
 import type { ValueInfo } from '@ortler/onnx';
 import type { LayerConfig } from '../hugging-face/decoder-config.ts';
 import type { BlockSize } from '../weights/quantise.ts';
@@ -52,7 +58,7 @@ export interface Variant {
   readonly attentionInputs: readonly string[];
   /** Its inputs after the rotary tables. */
   readonly lateAttentionInputs: readonly string[];
-  cacheDims(layer: Pick<LayerConfig, 'kvHeadCount' | 'headSize'>): Dims;
+  cacheDims(layer: Pick<LayerConfig, 'kvHeadCount' | 'headSize'>, kvType: KvType): Dims;
   /** Largest head size with fast and correct kernels. */
   readonly largestHeadSize: number;
 }
@@ -122,6 +128,12 @@ const deviceSlots: Variant = {
   splitsSequence: true,
   // Sinks would keep flash attention from being used.
   lateAttentionInputs: [],
+  cacheDims: ({ kvHeadCount, headSize }, kvType) => [
+    batch,
+    kvHeadCount,
+    capacity,
+    deviceCacheRow({ kvType, headSize }).length,
+  ],
 };
 
 export const VARIANTS: Readonly<Record<OrtVariant, Variant>> = {

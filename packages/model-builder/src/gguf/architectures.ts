@@ -6,6 +6,7 @@ import { expertKeys } from './expert-keys.ts';
 import { gemma, gemma2, gemma3, gemma4 } from './gemma-architectures.ts';
 import { type GgufArchitecture, windowKeys } from './gguf-architecture.ts';
 import { graniteKeys } from './granite-keys.ts';
+import { falconH1, graniteHybrid, nemotronH } from './mamba-architectures.ts';
 import { lfm2, lfm2Moe, qwen35, qwen35Moe } from './memory-architectures.ts';
 
 const RELU2 = { hidden_act: 'relu2' } as const;
@@ -188,5 +189,8 @@ export const GGUF_ARCHITECTURES: ReadonlyMap<string, GgufArchitecture> = new Map
     qwen3moe: qwen3Moe,
     granitemoe: graniteMoe,
     glm4moe: glm4Moe,
+    granitehybrid: graniteHybrid,
+    'falcon-h1': falconH1,
+    nemotron_h: nemotronH,
   } satisfies Readonly<Record<string, GgufArchitecture>>),
 );

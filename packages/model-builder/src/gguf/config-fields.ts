@@ -20,6 +20,11 @@ export class ConfigFields {
     throw this.#fault('unsupported', key, message);
   }
 
+  /** Throws: `config_invalid`. */
+  invalid(key: string, message: string): never {
+    throw this.#fault('config_invalid', key, message);
+  }
+
   /** One of `names`. */
   architecture(names: readonly string[]): string {
     const key = 'general.type';

@@ -25,6 +25,8 @@ export interface GgufArchitecture {
   readonly readsRopeFactors?: boolean;
   /** Rows of queries and keys are in llama.cpp's order. */
   readonly permutesHeads?: boolean;
+  /** Gates and ups of an MLP are two matrices of the file, and one of a checkpoint. */
+  readonly splitsGateUp?: boolean;
   /** `rope.dimension_count` may be less than the size of a head. */
   readonly rotatesPart?: boolean;
   /** Names in the file of modules of a layer, where they are not those of Llama. */

@@ -57,7 +57,12 @@ export class GgufCheckpoint implements WeightSource {
     }
     // In GGUF the first dimension varies fastest. Converters leave out some dimensions of one.
     const expected = shape.toReversed();
-    if (!isSameShape(found.dimensions, expected)) {
+    // Norms of Mamba-2 have a row for each group.
+    const isFlat = shape.length === 1 && ggufName.endsWith('.ssm_norm.weight');
+    const dimensions = isFlat
+      ? [found.dimensions.reduce((product, size) => product * size, 1)]
+      : found.dimensions;
+    if (!isSameShape(dimensions, expected)) {
       const file = model.fileOf(ggufName);
       const message = `${file}, tensor ${JSON.stringify(ggufName)}: has dimensions [${found.dimensions}]; the metadata ask for [${expected}]`;
       throw new ModelBuildError('tensor_mismatch', message, { file, tensor: ggufName });

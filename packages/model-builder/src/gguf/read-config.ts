@@ -23,6 +23,13 @@ const GGUF_EXPERTS: Omit<ExpertModules, 'selectionBias' | 'shared'> = {
   },
 };
 
+const SPLIT_MLP = {
+  gateUp: undefined,
+  gate: 'mlp.gate_proj',
+  up: 'mlp.up_proj',
+  down: 'mlp.down_proj',
+} as const;
+
 function inGguf(experts: ExpertsConfig): ExpertsConfig {
   const { selectionBias, shared } = experts.modules;
   const weight = shared?.weight === undefined ? undefined : 'mlp.shared_expert_gate';
@@ -89,7 +96,7 @@ export async function readGgufConfig(model: GgufModel): Promise<GgufConfig> {
   };
   const config = parseDecoderConfig(model.path, configJson);
   const factors = own.readsRopeFactors ? undefined : ropeFactors;
-  checkCount(model, factors, config.ropes[0]!.size);
+  checkCount(model, factors, config.ropes[0]?.size ?? 0);
   if (factors !== undefined && scalingJson !== undefined) {
     const message = `${model.path}, tensor "${ROPE_FACTORS}": is there beside ${architecture}.rope.scaling.type; allowed is one of them`;
     throw new ModelBuildError('unsupported', message, { file: model.path, tensor: ROPE_FACTORS });
@@ -104,6 +111,7 @@ export async function readGgufConfig(model: GgufModel): Promise<GgufConfig> {
       // The values of the file have the one that others add to those of a checkpoint.
       norm: { ...config.norm, weightOffset: 0 },
       experts: config.experts && inGguf(config.experts),
+      modules: own.splitsGateUp ? { ...config.modules, ...SPLIT_MLP } : config.modules,
       layers: config.layers.map(withKeysInTurns),
       predictionLayerCount,
       // In config.json one key says both.

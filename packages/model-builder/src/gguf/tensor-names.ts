@@ -6,13 +6,18 @@ export const ROPE_FACTORS = 'rope_freqs.weight';
 export const LONG_FACTORS = 'rope_factors_long.weight';
 export const SHORT_FACTORS = 'rope_factors_short.weight';
 
-/** What the memory of a gated delta network keeps: a file has `-exp(x)` where a checkpoint has `x`. */
+/** What a memory keeps: a file has `-exp(x)` where a checkpoint has `x`. */
 export const DECAYS = 'ssm_a';
 
 const OUTER: Readonly<Record<string, string>> = {
   'model.embed_tokens.weight': 'token_embd.weight',
   'model.norm.weight': 'output_norm.weight',
   'model.norm.bias': 'output_norm.bias',
+  // Nemotron-H.
+  'model.embeddings.weight': 'token_embd.weight',
+  'model.norm_f.weight': 'output_norm.weight',
+  // Falcon-H1.
+  'model.final_layernorm.weight': 'output_norm.weight',
   // The last norm of LFM2.
   'model.embedding_norm.weight': 'token_embd_norm.weight',
   'lm_head.weight': 'output.weight',
@@ -56,6 +61,14 @@ const WITHOUT_PART: Readonly<Record<string, string>> = {
   'mlp.gate.expert_bias': 'exp_probs_b.bias',
   'linear_attn.A_log': DECAYS,
   'linear_attn.dt_bias': 'ssm_dt.bias',
+  'mamba.A_log': DECAYS,
+  'mamba.D': 'ssm_d',
+  'mamba.dt_bias': 'ssm_dt.bias',
+  'mixer.A_log': DECAYS,
+  'mixer.D': 'ssm_d',
+  'mixer.dt_bias': 'ssm_dt.bias',
+  // Converters leave out the part.
+  'pre_ff_layernorm.weight': 'ffn_norm',
 };
 const IN_LAYER = /^model\.layers\.(\d+)\.(.+)$/;
 

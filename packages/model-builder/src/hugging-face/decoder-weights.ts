@@ -9,26 +9,14 @@ import {
   type LayerMemory,
   type Mamba2,
   type ModuleNames,
-  rememberedSize,
 } from './decoder-config.ts';
 import { LayerExperts } from './layer-experts.ts';
+import { hasBias, isMemoryMatrix, type LayerMatrix, MEMORY_MODULES, matrixShape } from './layer-matrices.ts';
 import { withOffset } from './norm-weight.ts';
 import { RecentMatrices } from './recent-matrices.ts';
 import { scaledRows } from './scaled-rows.ts';
 import { tensorRows } from './tensor-rows.ts';
 
-export type LayerMatrix =
-  | 'query'
-  | 'key'
-  | 'value'
-  | 'attentionOutput'
-  | 'gate'
-  | 'up'
-  | 'down'
-  | 'perLayerGate'
-  | 'perLayerProjection'
-  | MemoryMatrix;
-export type MemoryMatrix = 'memoryInput' | 'memoryGate' | 'memoryBeta' | 'memoryDecay' | 'memoryOutput';
 export type LayerNorm =
   | 'beforeAttention'
   | 'afterAttention'
@@ -40,14 +28,6 @@ export type HeadNorm = 'queryNorm' | 'keyNorm';
 /** Prefixes of the decoder's tensors: alone (Nemotron-H has the second), as a part of a wrapper (two spellings), and without its head. */
 const PREFIXES = ['model.', 'backbone.', 'model.language_model.', 'language_model.model.', ''];
 const HEADS = ['lm_head', 'language_model.lm_head'];
-
-const MEMORY_MODULES = {
-  memoryInput: 'input',
-  memoryGate: 'gate',
-  memoryBeta: 'beta',
-  memoryDecay: 'decay',
-  memoryOutput: 'output',
-} as const satisfies Record<MemoryMatrix, string>;
 
 /** All methods throw as `WeightSource.tensor`. */
 export class DecoderWeights {
@@ -340,73 +320,4 @@ function inputScale({
   const values = headCount * headSize;
   const { values: ofValues, keys, queries } = inputScales;
   return row => (row < values ? ofValues : row < values + groupCount * stateSize ? keys : queries);
-}
-
-function isMemoryMatrix(role: LayerMatrix): role is MemoryMatrix {
-  return Object.hasOwn(MEMORY_MODULES, role);
-}
-
-/** `[outputs, inputs]`. */
-function matrixShape(config: DecoderConfig, layer: number, role: LayerMatrix): readonly [number, number] {
-  const { headCount, hiddenSize, layers, perLayerInput, gatesAttention } = config;
-  if (isMemoryMatrix(role)) return memoryMatrixShape(config, layer, role);
-  const { headSize, kvHeadCount, intermediateSize } = layers[layer]!;
-  switch (role) {
-    case 'query':
-      return [headCount * headSize * (gatesAttention ? 2 : 1), hiddenSize];
-    case 'key':
-    case 'value':
-      return [kvHeadCount * headSize, hiddenSize];
-    case 'attentionOutput':
-      return [hiddenSize, headCount * headSize];
-    case 'gate':
-    case 'up':
-      return [intermediateSize, hiddenSize];
-    case 'down':
-      return [hiddenSize, intermediateSize];
-    case 'perLayerGate':
-      return [perLayerInput!.size, hiddenSize];
-    case 'perLayerProjection':
-      return [hiddenSize, perLayerInput!.size];
-  }
-}
-
-function memoryMatrixShape(
-  config: DecoderConfig,
-  layer: number,
-  role: MemoryMatrix,
-): readonly [number, number] {
-  const { hiddenSize } = config;
-  const memory = config.layers[layer]!.memory!;
-  const size = rememberedSize(memory, hiddenSize);
-  if (role === 'memoryOutput') return [hiddenSize, size];
-  if (memory.kind === 'short-convolution') {
-    assertInvariant(role === 'memoryInput', 'a short convolution has one matrix before it');
-    return [3 * hiddenSize, hiddenSize];
-  }
-  if (role === 'memoryInput') return [convolvedSize(memory, hiddenSize), hiddenSize];
-  const heads = memory.kind === 'mamba-2' ? memory.headCount : memory.valueHeadCount;
-  return [role === 'memoryGate' ? size : heads, hiddenSize];
-}
-
-function hasBias(config: DecoderConfig, layer: number, role: LayerMatrix): boolean {
-  if (isMemoryMatrix(role)) {
-    const { memory } = config.layers[layer]!;
-    return memory !== undefined && memory.kind !== 'gated-delta-net' && memory.hasBias;
-  }
-  switch (role) {
-    case 'query':
-    case 'key':
-    case 'value':
-      return config.qkvBias;
-    case 'attentionOutput':
-      return config.attentionOutputBias;
-    case 'gate':
-    case 'up':
-    case 'down':
-      return config.mlpBias;
-    case 'perLayerGate':
-    case 'perLayerProjection':
-      return false;
-  }
 }

@@ -14,6 +14,7 @@ const builtManifest = z.object({
   kvType: z.enum(['float32', 'float16', 'int8']),
   variant: z.enum(['kernels', 'slots', 'paged', 'device-slots']),
   graphFile: z.string(),
+  cudaGraphFile: z.string().optional(),
   layerCount: z.int().positive(),
   headCount: z.int().positive(),
   kvHeadCount: z.int().positive(),
@@ -68,6 +69,7 @@ export async function describeBuilt(folder: string): Promise<ModelDescription | 
     tensors: [],
     graphs: [],
     built: { precision, kvType, variant },
+    cudaNorms: manifest.cudaGraphFile === undefined ? undefined : 'inside',
     fault: undefined,
   };
 }

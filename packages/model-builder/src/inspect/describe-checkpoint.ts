@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GgufModel } from '@ortler/gguf';
+import { cudaNorms } from '../architectures/cuda-norms.ts';
 import { CONFIG_FILE, readDecoderConfig } from '../architectures/read-decoder-config.ts';
 import { type CheckpointSource, findCheckpoint } from '../checkpoint-source.ts';
 import { ModelBuildError } from '../errors.ts';
@@ -49,6 +50,7 @@ export async function describeCheckpoint(path: string): Promise<ModelDescription
     tensors,
     graphs: [],
     built: undefined,
+    cudaNorms: config && cudaNorms(config),
     fault,
   };
 }

@@ -34,6 +34,7 @@ export async function describeExport({
     layout,
     formats: [],
     tensors: [],
+    cudaNorms: undefined,
     graphs: described,
     weightBytes: described.reduce((sum, { bytes }) => sum + bytes, 0),
   };

@@ -2,6 +2,7 @@
 
 import type { GraphVariant, KvType, LayerCache, Precision } from '@ortler/engine/graph-contract';
 import type { WeightFormat } from '@ortler/kernels';
+import type { CudaNorms } from '../architectures/cuda-norms.ts';
 import type { LongRopeChoice } from '../hugging-face/long-rope.ts';
 
 /**
@@ -102,6 +103,11 @@ export interface ModelDescription {
   readonly built:
     | { readonly precision: Precision; readonly kvType: KvType; readonly variant: GraphVariant }
     | undefined;
+  /**
+   * Norms of queries and keys in a graph with PagedAttention. Undefined: there are none, no such graph, or, of a built folder, norms
+   * apart.
+   */
+  readonly cudaNorms: CudaNorms | undefined;
   /** Why it cannot be built or run here; undefined where the headers show no reason. */
   readonly fault: string | undefined;
 }

@@ -6,8 +6,9 @@ import { projectedParts } from '../blocks/head-norm.ts';
 import { LM_HEAD_WEIGHT } from '../blocks/lm-head.ts';
 import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
 import type { DecoderConfig, LayerMemory } from '../hugging-face/decoder-config.ts';
-import type { DecoderWeights, LayerMatrix } from '../hugging-face/decoder-weights.ts';
+import type { DecoderWeights } from '../hugging-face/decoder-weights.ts';
 import type { ExpertMatrix } from '../hugging-face/layer-experts.ts';
+import type { LayerMatrix } from '../hugging-face/layer-matrices.ts';
 
 /**
  * `table`: the embedding table, and the output matrix. `gateUp`: gates and ups, or ups alone without a gate. `router`: what decides

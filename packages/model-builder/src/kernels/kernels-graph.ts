@@ -15,7 +15,7 @@ import { declareRotaryTables } from '../blocks/rotary.ts';
 import { DYNAMIC_DIMS } from '../blocks/variant.ts';
 import { ModelBuildError } from '../errors.ts';
 import { hasMlp, readsPositions, rememberedSize } from '../hugging-face/decoder-config.ts';
-import type { LayerMatrix } from '../hugging-face/decoder-weights.ts';
+import type { LayerMatrix } from '../hugging-face/layer-matrices.ts';
 import {
   EMBEDDING_TABLE,
   layerMatrices,

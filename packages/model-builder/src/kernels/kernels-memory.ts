@@ -14,7 +14,7 @@ import {
   type Mamba2,
   stateShapes,
 } from '../hugging-face/decoder-config.ts';
-import type { MemoryMatrix } from '../hugging-face/decoder-weights.ts';
+import type { MemoryMatrix } from '../hugging-face/layer-matrices.ts';
 import { declareFloats } from '../weights/declare-weights.ts';
 import { layerMatrices } from './decoder-matrices.ts';
 import { biases, type KernelsContext, multiply, type NormedInput, tiles } from './kernels-context.ts';

@@ -70,6 +70,7 @@ export async function writeOptimumModel(options: OptimumModelOptions): Promise<v
       weights: new DecoderWeights(checkpoint, config),
       activation: variant.activation,
       precision,
+      kvType: variant.activation,
       skewed: new Set(),
       variant,
     });

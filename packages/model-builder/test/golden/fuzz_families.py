@@ -58,6 +58,52 @@ VALUES = {
     "num_kv_shared_layers": [0, 1, 2],
     "use_double_wide_mlp": [True, False],
     "hidden_size_per_layer_input": [0, 8, 24],
+    "moe_intermediate_size": [16, 40, 72],
+    "shared_intermediate_size": [0, 40, 96],
+    "shared_expert_intermediate_size": [16, 48],
+    "num_experts": [2, 5, 12],
+    "num_local_experts": [0, 2, 8],
+    "num_experts_per_tok": [1, 2, 3],
+    "norm_topk_prob": [True, False],
+    "linear_conv_kernel_dim": [2, 3, 4],
+    "linear_key_head_dim": [16, 32, 48],
+    "linear_value_head_dim": [16, 24, 64],
+    "linear_num_key_heads": [1, 2, 4],
+    "linear_num_value_heads": [2, 4, 6],
+    "position_embedding_type": ["rope", "nope"],
+    "mamba_n_heads": [2, 4, 6, 8],
+    "mamba_d_head": [16, 24, 32, "auto"],
+    "mamba_d_state": [16, 20, 48, 128],
+    "mamba_n_groups": [1, 2, 3],
+    "mamba_d_conv": [2, 3, 4],
+    "mamba_expand": [1, 2, 3],
+    "mamba_d_ssm": [64, 96, 128, None],
+    "mamba_conv_bias": [True, False],
+    "mamba_proj_bias": [True, False],
+    "mamba_rms_norm": [True, False],
+    "mamba_norm_before_gate": [True, False],
+    "key_multiplier": [0.3, 1.0],
+    "ssm_in_multiplier": [0.5, 1.0],
+    "ssm_out_multiplier": [0.5, 1.0],
+    "attention_in_multiplier": [0.5, 1.0],
+    "mlp_multipliers": [[0.5, 2.0], [1.0, 1.0], None],
+    "ssm_multipliers": [[0.5, 2.0, 0.7, 1.5, 1.0], None],
+    "mamba_num_heads": [2, 4, 6, 8],
+    "mamba_head_dim": [16, 24, 48],
+    "ssm_state_size": [16, 20, 48, 128],
+    "n_groups": [1, 2, 3],
+    "conv_kernel": [2, 3, 4],
+    "use_conv_bias": [True, False],
+    "layer_norm_epsilon": [1e-3, 1e-6],
+}
+
+# Kinds of layers of a family that has others than windows and full attention.
+LAYER_KINDS = {
+    "lfm2": ["conv", "full_attention"],
+    "lfm2_moe": ["conv", "full_attention"],
+    "qwen3_5_text": ["linear_attention", "full_attention"],
+    "qwen3_5_moe_text": ["linear_attention", "full_attention"],
+    "granitemoehybrid": ["mamba", "attention"],
 }
 
 # Keys that configurations of the Hub carry beside the declared ones.
@@ -91,19 +137,29 @@ def draw(family: str, source: random.Random) -> dict:
     declared = AutoConfig.for_model(text["model_type"]).to_dict().keys() | {"head_dim"} & text.keys()
     known = {key: values for key, values in VALUES.items() if key in declared}
     extras = {key: values for key, values in EXTRAS.items() if key in text or source.random() < 0.1}
+    # Sizes of a memory depend on each other, so fewer of them are drawn.
+    share = 0.3 if len(known) < 30 else 0.15
     for key, values in {**known, **extras}.items():
-        if source.random() < 0.3:
+        if source.random() < share:
             text[key] = source.choice(values)
     heads = text["num_attention_heads"]
     if heads % (text["num_key_value_heads"] or heads) != 0:
         text["num_key_value_heads"] = source.choice([count for count in range(1, heads + 1) if heads % count == 0])
     if "rope_parameters" not in text and source.random() < 0.3:
         text["rope_scaling"] = source.choice(ROPE_SCALINGS)
-    if "layer_types" in declared and source.random() < 0.4:
-        count = text["num_hidden_layers"]
-        text["layer_types"] = [source.choice(["full_attention", "sliding_attention"]) for _ in range(count)]
+    count = text["num_hidden_layers"]
+    kinds = LAYER_KINDS.get(text["model_type"])
+    if "hybrid_override_pattern" in text:
+        if count != len(text["hybrid_override_pattern"]) or source.random() < 0.4:
+            text["hybrid_override_pattern"] = "".join(source.choice("M-*") for _ in range(count))
+    elif kinds is not None or "layer_types" in declared and source.random() < 0.4:
+        if kinds is None or count != len(text.get("layer_types") or []) or source.random() < 0.4:
+            text["layer_types"] = [source.choice(kinds or ["full_attention", "sliding_attention"]) for _ in range(count)]
     elif len(text.get("layer_types") or []) != text["num_hidden_layers"]:
         text.pop("layer_types", None)
+    # Transformers never ties these; the build refuses a stored head that differs from the embedding.
+    if text["model_type"] == "nemotron_h":
+        text["tie_word_embeddings"] = False
     if "text_config" in config:
         config["tie_word_embeddings"] = text["tie_word_embeddings"]
     return config

@@ -13,6 +13,7 @@ import logging
 import pathlib
 import sys
 import tempfile
+from unittest import mock
 
 import numpy as np
 from safetensors.numpy import save_file
@@ -26,7 +27,8 @@ sys.path[:0] = [str(LLAMA_CPP), str(LLAMA_CPP / "gguf-py")]
 import conversion  # noqa: E402
 import gguf  # noqa: E402
 
-# `architectures` of config.json, which the converter goes by.
+# `architectures` of config.json, which the converter goes by. Falcon-H1 is left out: what the rules of the test give for it has other
+# bits than the converter's output, which is not explained.
 CLASSES = {
     "arcee": "ArceeForCausalLM",
     "ernie4_5": "Ernie4_5ForCausalLM",
@@ -37,6 +39,7 @@ CLASSES = {
     "gpt_oss": "GptOssForCausalLM",
     "granite": "GraniteForCausalLM",
     "granitemoe": "GraniteMoeForCausalLM",
+    "granitemoehybrid": "GraniteMoeHybridForCausalLM",
     "granitemoeshared": "GraniteMoeSharedForCausalLM",
     "hunyuan_v1_dense": "HunYuanDenseV1ForCausalLM",
     "lfm2": "Lfm2ForCausalLM",
@@ -44,6 +47,7 @@ CLASSES = {
     "ministral3": "Ministral3ForCausalLM",
     "mixtral": "MixtralForCausalLM",
     "nemotron": "NemotronForCausalLM",
+    "nemotron_h": "NemotronHForCausalLM",
     "olmo2": "Olmo2ForCausalLM",
     "olmo3": "Olmo3ForCausalLM",
     "olmoe": "OlmoeForCausalLM",
@@ -86,7 +90,11 @@ def convert(family: str, case: dict) -> dict:
         for part in (converter, *(value for value in vars(converter).values() if isinstance(value, type))):
             part.set_vocab = no_vocabulary
         file = folder / "model.gguf"
-        converter(folder, gguf.LlamaFileType.ALL_F32, file).write()
+        # Transformers adds keys of experts, by which the converter takes a Nemotron-H for one that has some.
+        read = conversion.ModelBase.load_hparams
+        plain = (lambda *_, **__: dict(config)) if family == "nemotron_h" else read
+        with mock.patch.object(conversion.ModelBase, "load_hparams", plain):
+            converter(folder, gguf.LlamaFileType.ALL_F32, file).write()
         reader = gguf.GGUFReader(file)
         return {"metadata": metadata_of(reader), "tensors": hash_of(reader)}
 
@@ -118,7 +126,7 @@ def main() -> None:
         for case in json.loads((FOLDER / "decoders" / f"{family}.json").read_text())["cases"]:
             try:
                 families[family][case["name"]] = convert(family, case)
-            except (AssertionError, IndexError, KeyError, ValueError) as error:
+            except (AssertionError, IndexError, KeyError, TypeError, ValueError) as error:
                 print(f"{family}, {case['name']}: {type(error).__name__}: {error}", flush=True)
     golden = {"provenance": {"script": pathlib.Path(__file__).name, "llama.cpp": sys.argv[2]}, "families": families}
     (FOLDER / "gguf-converter.json").write_text(json.dumps(golden, separators=(",", ":")) + "\n")
