@@ -62,7 +62,7 @@ export const VARIANT_KV_TYPES = {
   kernels: ['float32', 'float16', 'int8'],
   slots: ['float32'],
   paged: ['float16'],
-  'device-slots': ['float16'],
+  'device-slots': ['float16', 'int8'],
 } as const satisfies Readonly<Record<GraphVariant, readonly KvType[]>>;
 
 /**
@@ -150,6 +150,11 @@ export interface ModelManifest {
   readonly modelType: string;
   /** Graph file, relative to the manifest or absolute. */
   readonly graphFile: string;
+  /**
+   * Of a `paged` graph: the graph for CUDA, beside `graphFile` and over the same weights, with norms of queries and keys inside the
+   * attention. Absent: the same graph.
+   */
+  readonly cudaGraphFile?: string;
   /** Of a `slots` graph. Absent: `lengths`. */
   readonly inputConvention?: InputConvention;
   readonly layerCount: number;
@@ -236,6 +241,9 @@ export const MASK_INPUT = {
  */
 export const CACHE_GROUP = 16;
 
+/** Bytes of the float32 scale of a token and head in an int8 cache. */
+const SCALE_BYTES = 4;
+
 /**
  * Elements that one token and head take in a cache: in `kernels` graphs the head size rounded up to whole vectors, and in int8 the
  * four bytes of a scale.
@@ -245,8 +253,20 @@ export function cacheRowLength({
   kvType,
   headSize,
 }: Pick<ModelManifest, 'variant' | 'kvType' | 'headSize'>): number {
-  if (variant !== 'kernels') return headSize;
-  return Math.ceil(headSize / CACHE_GROUP) * CACHE_GROUP + (kvType === 'int8' ? 4 : 0);
+  const length = variant === 'kernels' ? Math.ceil(headSize / CACHE_GROUP) * CACHE_GROUP : headSize;
+  return length + (kvType === 'int8' ? SCALE_BYTES : 0);
+}
+
+/**
+ * How the cache of a graph on a device is declared: type, and length of a row. WebGPU's provider keeps an int8 cache in tensors of the
+ * activations' type, two bytes in each element, and wants whole words of four bytes.
+ */
+export function deviceCacheRow({ kvType, headSize }: Pick<ModelManifest, 'kvType' | 'headSize'>): {
+  readonly type: 'float32' | 'float16';
+  readonly length: number;
+} {
+  if (kvType !== 'int8') return { type: kvType, length: headSize };
+  return { type: 'float16', length: cacheRowLength({ variant: 'device-slots', kvType, headSize }) / 2 };
 }
 
 /**
@@ -345,8 +365,9 @@ export type KvPart = 'key' | 'value';
 export const KV_PARTS: readonly KvPart[] = ['key', 'value'];
 
 /**
- * Cache input of a layer; pass the same memory as the output. Shape: `[batch, kvHeadCount, capacity, cacheRowLength]`; in a
- * `paged` graph see `PAGED_INPUT`. Capacities of layers may differ: see `LayerCache`.
+ * Cache input of a layer; pass the same memory as the output. Shape: `[batch, kvHeadCount, capacity, cacheRowLength]`, in a
+ * `device-slots` graph with rows of `deviceCacheRow`; in a `paged` graph see `PAGED_INPUT`. Capacities of layers may differ: see
+ * `LayerCache`.
  */
 export function pastName(layer: number, part: KvPart): string {
   return `past_key_values.${layer}.${part}`;

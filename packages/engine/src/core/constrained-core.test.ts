@@ -121,27 +121,31 @@ describe('a choice that is free up to a trigger', () => {
     ['at the start', atStart, /^(?:a(?:bcd|h)ef|(?!a)[\s\S]*)$/],
   ];
 
-  it.each(cases)('%s keeps its grammar behind it, in any tokens', async (_, constraint, whole) => {
-    let triggeredCount = 0;
-    for (let seed = 0; seed < runs({ daily: 60, full: 600 }); seed++) {
-      const message = request(null, {
-        constraint,
-        maxTokens: 40,
-        sampling: { ...NEUTRAL_SAMPLING, temperature: 1, seed: BigInt(seed), logitBias: BIASES },
-      });
-      const [answer] = await answerAlone(message);
-      const { core } = createCore();
-      core.submit(message);
-      const [drafted] = [...(await finish(core)).values()];
-      expect(drafted!.tokenIds).toEqual(answer!.tokenIds);
-      expect(answer!.failure).toBeUndefined();
-      if (answer!.finish?.reason !== 'stop') continue;
-      const written = letterText(answer!.tokenIds);
-      expect(written).toMatch(whole);
-      if (written.endsWith('ef')) triggeredCount++;
-    }
-    expect(triggeredCount).toBeGreaterThan(0);
-  });
+  it.each(cases)(
+    '%s keeps its grammar behind it, in any tokens',
+    { timeout: 120_000 },
+    async (_, constraint, whole) => {
+      let triggeredCount = 0;
+      for (let seed = 0; seed < runs({ daily: 60, full: 600 }); seed++) {
+        const message = request(null, {
+          constraint,
+          maxTokens: 40,
+          sampling: { ...NEUTRAL_SAMPLING, temperature: 1, seed: BigInt(seed), logitBias: BIASES },
+        });
+        const [answer] = await answerAlone(message);
+        const { core } = createCore();
+        core.submit(message);
+        const [drafted] = [...(await finish(core)).values()];
+        expect(drafted!.tokenIds).toEqual(answer!.tokenIds);
+        expect(answer!.failure).toBeUndefined();
+        if (answer!.finish?.reason !== 'stop') continue;
+        const written = letterText(answer!.tokenIds);
+        expect(written).toMatch(whole);
+        if (written.endsWith('ef')) triggeredCount++;
+      }
+      expect(triggeredCount).toBeGreaterThan(0);
+    },
+  );
 });
 
 /** Letters that triggers are made of, and an end now and then. */

@@ -11,6 +11,7 @@ import type { ModelDevice, SettledOptions } from '../protocol/settle-options.ts'
 import { describeCpuOperators } from './runners/device-slots/cpu-operators.ts';
 import { createDeviceSlotsRunner } from './runners/device-slots/device-slots-runner.ts';
 import { countLogits } from './runners/logits-memory.ts';
+import { chooseGraph } from './runners/paged/choose-graph.ts';
 import { createPagedRunner } from './runners/paged/paged-runner.ts';
 import { createSlotsRunner } from './runners/slots/slots-runner.ts';
 import { samplingMemoryBytes } from './sampling/device/call-sizes.ts';
@@ -74,8 +75,16 @@ async function createDeviceSlots(
     if (!isDeviceOptional) throw wrongOption('device', problem);
     return { kind: 'stays', deviceNote: 'The model was built for the CPU, so it runs there.' };
   }
+  if (manifest.kvType === 'int8' && device !== 'webgpu') {
+    const problem = `"${device}" cannot run ${modelDir}, whose int8 KV cache is one of the WebGPU provider; use "webgpu", or build it with a float16 cache`;
+    throw wrongOption('device', problem);
+  }
   const threads = { threadCount, spin: tuning.spin };
-  const session = await backend.createSession(resolve(modelDir, manifest.graphFile), { ...threads, device });
+  const session = await backend.createSession(resolve(modelDir, manifest.graphFile), {
+    ...threads,
+    device,
+    int8KvCache: manifest.kvType === 'int8',
+  });
   const operators = describeCpuOperators(session.processorOperators);
   // A graph in float16 cannot stay on the CPU.
   const mayStay = isDeviceOptional && !needsDevice(manifest);
@@ -100,7 +109,7 @@ async function createCpuSlots(
   deviceNote: string | undefined,
 ): Promise<BuiltStepRunner> {
   const options = settleForCpu();
-  const { modelDir, maxSequences, contextLength, threadCount, tuning } = options;
+  const { modelDir, maxSequences, contextLength, prefixCaching, threadCount, tuning } = options;
   checkForCpu(modelDir, manifest);
   checkKernels(backend, modelDir, manifest);
   const runner = await createSlotsRunner(backend, modelDir, manifest, {
@@ -108,6 +117,8 @@ async function createCpuSlots(
     maxSequences,
     contextLength,
     longestRow: Math.max(tuning.prefillChunkLength, 1 + LONGEST_DRAFT),
+    prefixCaching,
+    longestDraft: tuning.speculativeDecoding === 'off' ? 0 : LONGEST_DRAFT,
     threadCount,
     spin: tuning.spin,
   });
@@ -136,8 +147,10 @@ async function createPaged({
     throw wrongOption('device', problem);
   }
   const sessionOptions = { device, threadCount, spin };
+  const { graphFile, note: deviceNote } = await chooseGraph(backend, manifest, sessionOptions);
   const runner = await createPagedRunner(backend, modelDir, manifest, {
     ...sessionOptions,
+    graphFile,
     maxSequences,
     contextLength,
     prefillChunkLength,
@@ -148,7 +161,7 @@ async function createPaged({
     onWarmUp: (doneCount, totalCount) => onWarmUp?.({ doneCount, totalCount }),
   });
   try {
-    return { ...(await createDeviceStepRunner(backend, runner, sessionOptions)), options };
+    return { ...(await createDeviceStepRunner(backend, runner, sessionOptions)), options, deviceNote };
   } catch (cause) {
     await runner.close();
     throw cause;
@@ -190,6 +203,7 @@ function checkForCpu(modelDir: string, manifest: ModelManifest): void {
 
 function needsDevice({ variant, kvType, logitsType }: ModelManifest): boolean {
   if (variant === 'kernels') return false;
+  if (variant === 'device-slots') return true;
   return kvType === 'float16' || logitsType === 'float16';
 }
 

@@ -5,7 +5,7 @@ export interface TokenMask {
   readonly words: Uint32Array;
   /** An end token when the text so far is complete, else null. */
   readonly endTokenId: number | null;
-  /** The token that opens the reasoning instead, taken if it has the largest logit of all; mostly null. */
+  /** The token that opens the reasoning instead, taken if its logit is the largest of the row as the request edits it; mostly null. */
   readonly reasoningTokenId: number | null;
 }
 

@@ -11,8 +11,9 @@ export interface ToolDefinition {
   /** JSON Schema of the arguments, which are an object. Default: no arguments. */
   readonly parameters?: Readonly<Record<string, unknown>>;
   /**
-   * Refuse a schema that cannot be enforced in full. Without it, keywords that no grammar can enforce (`uniqueItems`, `not`)
-   * are left to the caller to check; everything else of the schema is enforced either way. Default: false.
+   * Refuse a schema that cannot be enforced in full. Without it, keywords that the grammar of the model's calls cannot enforce
+   * are left to the caller to check: `uniqueItems` and `not`, and some more where the model does not write JSON, such as the
+   * `pattern` of text without quotes. Default: false.
    */
   readonly strict?: boolean;
 }

@@ -1,7 +1,7 @@
 // Bad words: validates `badWords` of a request and turns them into the token sequences that must not be completed. A word can
 // still occur in another tokenization.
 
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { nextTurn } from '@ortler/worker';
 import { wrongParameter } from '../request/parameter-checks.ts';
 import type { Tokenizer } from './tokenizer.ts';
 

@@ -1,7 +1,7 @@
 // Adds the text and the bytes of every token to the log probabilities of the token side, which are ids and numbers.
 // Caller: `../generation.ts`, when a reader takes an event.
 
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { nextTurn } from '@ortler/worker';
 import type { CandidateLogprob, TokenLogprob } from '../request/generation-event.ts';
 import type { TokenLogprobs } from '../request/token-logprobs.ts';
 import { detokenize } from './detokenizer.ts';

@@ -91,6 +91,11 @@ describe('readManifest', () => {
     [{ logitsType: 'float16' }, 'logitsType must be float32, or absent; got "float16".'],
     [{ inputConvention: 'rows' }, 'inputConvention must be lengths or mask, or absent; got "rows".'],
     [{ graphFile: '' }, 'graphFile must be a text that is not empty; got "".'],
+    [
+      { variant: 'paged', kvType: 'float16', cudaGraphFile: 3 },
+      'cudaGraphFile must be a text that is not empty, or absent; got 3.',
+    ],
+    [{ cudaGraphFile: 'm.onnx' }, 'cudaGraphFile must be absent with variant slots; got "m.onnx".'],
     [{ headCount: 5 }, 'headCount must be a multiple of kvHeadCount (2); got 5.'],
     [{ contextLength: undefined }, 'contextLength must be a whole number above 0; got nothing.'],
   ])('refuses %j with the file, the field and what is allowed', async (change, message) => {

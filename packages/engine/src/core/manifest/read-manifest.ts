@@ -98,6 +98,10 @@ function checkManifest(file: string, value: unknown): asserts value is ModelMani
     const entry = fields[name];
     if (typeof entry !== 'string' || entry === '') refuse(name, 'a text that is not empty');
   }
+  const { cudaGraphFile } = fields;
+  if (cudaGraphFile !== undefined && (typeof cudaGraphFile !== 'string' || cudaGraphFile === ''))
+    refuse('cudaGraphFile', 'a text that is not empty, or absent');
+  if (cudaGraphFile !== undefined && variant !== 'paged') refuse('cudaGraphFile', `absent ${where}`);
   const { layerCaches, layerCount } = fields;
   if (layerCaches !== undefined && !isLayerCaches(layerCaches, layerCount))
     refuse(

@@ -62,6 +62,14 @@ export interface RunnerFacts {
   readonly memoryNote?: string;
 }
 
+export interface RunOptions {
+  /**
+   * The caller's thread has nothing else to do while decodes are computed, which may then be in this thread. Chunks of prompts take
+   * longer, and leave it free. Default: false.
+   */
+  readonly mayBlock?: boolean;
+}
+
 interface RunnerBase {
   readonly facts: RunnerFacts;
   /**
@@ -73,7 +81,7 @@ interface RunnerBase {
    * Mutates: the cache of the rows' sequences, from `computedLength` on. When it throws, tokens before
    * `computedLength` are untouched, so the same step may be tried again.
    */
-  run(rows: readonly RunnerRow[]): Promise<Float32Array>;
+  run(rows: readonly RunnerRow[], options?: RunOptions): Promise<Float32Array>;
   close(): Promise<void>;
 }
 

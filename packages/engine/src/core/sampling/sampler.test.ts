@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { NEUTRAL_SAMPLING, type SamplingParams } from '../../request/sampling-params.ts';
 import { counterKey } from './counter-random.ts';
 import type { LogitsProcessor } from './logits-processor.ts';
-import { banEnds } from './processors/banned-tokens.ts';
+import { allowTokens, banEnds, banWords } from './processors/banned-tokens.ts';
+import { biasTokens } from './processors/logit-bias.ts';
 import { Sampler } from './sampler.ts';
 
 /** How often each token is drawn over many positions. */
@@ -34,6 +35,29 @@ function drawn(row: readonly number[], params: Partial<SamplingParams>): number[
 }
 
 describe('Sampler', () => {
+  it('begins reasoning with a token that the request does not ban or bias away', () => {
+    const sampler = new Sampler(4);
+    const draw = (processors: readonly LogitsProcessor[]) =>
+      sampler.sample(Float32Array.of(1, 2, 3, 9), {
+        params: NEUTRAL_SAMPLING,
+        randomKey: counterKey(1n),
+        position: 0,
+        processors,
+        output: { outputTokenIds: [], tokenCounts: null },
+        topLogprobCount: undefined,
+        mask: { words: Uint32Array.of(0b0010), endTokenId: null, reasoningTokenId: 3 },
+      }).tokenId;
+    expect(draw([])).toBe(3);
+    expect(draw([biasTokens([{ tokenId: 0, bias: 1 }])])).toBe(3);
+    for (const banning of [
+      allowTokens([1, 2]),
+      banWords([[3]]),
+      banEnds([0, 1, 2, 3], 1),
+      biasTokens([{ tokenId: 3, bias: -100 }]),
+    ])
+      expect(draw([banning])).toBe(1);
+  });
+
   it('draws tokens with the probabilities of the softmax at the temperature', () => {
     const row = [0, 1, 2, 3, -1, 0.5];
     for (const temperature of [0.5, 1, 2]) {

@@ -62,7 +62,7 @@ export class Sampler {
    *
    * Order:
    *  0. only what the constraint allows, and one allowed token needs no draw; reasoning that is still
-   *     possible begins when the token that opens it has the largest logit of all;
+   *     possible begins when the token that opens it has the largest logit of all after steps 2 to 6;
    *  1. log probabilities are those of the unedited row;
    *  2. allowed tokens; 3. bad words; 4. no ends before the minimum length;
    *  5. bias; 6. repetition penalty, frequency penalty, presence penalty (2 to 6: `createLogitsProcessors`);
@@ -80,7 +80,7 @@ export class Sampler {
     const row = this.#row;
     const { topLogprobCount, processors, params, mask = null } = step;
     if (mask !== null) {
-      if (mask.reasoningTokenId !== null && this.#largestToken(logits) === mask.reasoningTokenId)
+      if (mask.reasoningTokenId !== null && this.#largestToken(logits, step) === mask.reasoningTokenId)
         return this.#report(logits, mask.reasoningTokenId, topLogprobCount);
       maskLogits(logits, mask);
       const only = onlyAllowed(mask);
@@ -123,10 +123,21 @@ export class Sampler {
     return readRowLogprobs(this.#row, this.#candidates, tokenId, topCount);
   }
 
-  #largestToken(logits: Float32Array): number {
-    this.#row.open(logits);
-    this.#row.scan();
-    return this.#row.bestTokenId;
+  /** The token with the largest logit after steps 2 to 6; null where they leave none. */
+  #largestToken(logits: Float32Array, step: SamplingStep): number | null {
+    this.#scanEdited(logits, step);
+    return Number.isFinite(this.#row.largest) ? this.#row.bestTokenId : null;
+  }
+
+  /** Opens the row after steps 2 to 6. Mutates: the row. */
+  #scanEdited(logits: Float32Array, { processors, output }: SamplingStep): void {
+    const row = this.#row;
+    if (processors.length === 0) row.open(logits);
+    else {
+      const copy = row.load(logits);
+      for (const processor of processors) processor.edit(copy, output);
+    }
+    row.scan();
   }
 
   #report(logits: Float32Array, tokenId: number, topCount: number | undefined): SampledToken {
@@ -150,14 +161,9 @@ export class Sampler {
    * Mutates: the row.
    */
   #edit(logits: Float32Array, step: SamplingStep): number | null {
-    const { processors, output, mask = null, isEdited = processors.length > 0 } = step;
+    const { mask = null, isEdited = step.processors.length > 0 } = step;
     const row = this.#row;
-    if (processors.length === 0) row.open(logits);
-    else {
-      const copy = row.load(logits);
-      for (const processor of processors) processor.edit(copy, output);
-    }
-    row.scan();
+    this.#scanEdited(logits, step);
     if (Number.isFinite(row.largest)) return null;
     if (row.largest === -Infinity && isEdited) {
       if (mask === null) throw nothingLeft();

@@ -20,7 +20,9 @@ export class HostStepRunner implements StepRunner {
   }
 
   async run(plan: StepPlan, fillMasks: () => StepMasks): Promise<readonly (SampledRow | Error)[]> {
-    const { logits, masks } = await computeAndMask(this.model.run(plan.rows), fillMasks);
+    // Masks are filled while the model computes in another thread.
+    const mayBlock = plan.rows.every(({ sequence }) => sequence.constraint === null);
+    const { logits, masks } = await computeAndMask(this.model.run(plan.rows, { mayBlock }), fillMasks);
     return sampleStep(this.#sampler, this.#threads, plan, logits, masks);
   }
 

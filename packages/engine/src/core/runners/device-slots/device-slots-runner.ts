@@ -79,7 +79,11 @@ export async function createDeviceSlotsRunner(
   options: DeviceSlotsRunnerOptions,
 ): Promise<SlotModelRunner> {
   const session =
-    options.session ?? (await backend.createSession(resolve(modelDir, manifest.graphFile), options));
+    options.session ??
+    (await backend.createSession(resolve(modelDir, manifest.graphFile), {
+      ...options,
+      int8KvCache: manifest.kvType === 'int8',
+    }));
   const slots: SlotTensors[] = [];
   try {
     for (let slot = 0; slot < options.slotCount; slot++) slots.push(allocateSlot(session, manifest, options));

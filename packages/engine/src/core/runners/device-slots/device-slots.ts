@@ -3,9 +3,15 @@
 
 import type { OrtDevice, OrtSession, OrtValue } from '@ortler/onnxruntime';
 import { EngineError } from '../../../errors.ts';
-import { KV_PARTS, type KvPart, layerCaches, type ModelManifest } from '../../../graph-contract.ts';
+import {
+  deviceCacheRow,
+  KV_PARTS,
+  type KvPart,
+  layerCaches,
+  type ModelManifest,
+} from '../../../graph-contract.ts';
 
-/** Tensors of one slot, of shape `[1, kvHeadCount, capacity, headSize]` of the layer, by layer and part. */
+/** Tensors of one slot, of shape `[1, kvHeadCount, capacity, deviceCacheRow]` of the layer, by layer and part. */
 export type SlotTensors = readonly {
   readonly layer: number;
   readonly part: KvPart;
@@ -30,18 +36,18 @@ export function allocateSlot(
   const tensors: { layer: number; part: KvPart; value: OrtValue }[] = [];
   try {
     for (const [layer, { kvHeadCount, headSize }] of caches.entries()) {
-      const shape = [1, kvHeadCount, contextLength, headSize];
-      for (const part of KV_PARTS) tensors.push({ layer, part, value: session.allocate(kvType, shape) });
+      const { type, length } = deviceCacheRow({ kvType, headSize });
+      const shape = [1, kvHeadCount, contextLength, length];
+      for (const part of KV_PARTS) tensors.push({ layer, part, value: session.allocate(type, shape) });
     }
     return tensors;
   } catch (cause) {
     for (const { value } of tensors) value.dispose();
-    const elementBytes = kvType === 'float16' ? 2 : 4;
-    const tokenElements = caches.reduce(
-      (sum, { kvHeadCount, headSize }) => sum + 2 * kvHeadCount * headSize,
-      0,
-    );
-    const gib = (elementBytes * tokenElements * contextLength * slotCount) / 2 ** 30;
+    const tokenBytes = caches.reduce((sum, { kvHeadCount, headSize }) => {
+      const { type, length } = deviceCacheRow({ kvType, headSize });
+      return sum + 2 * kvHeadCount * length * (type === 'float16' ? 2 : 4);
+    }, 0);
+    const gib = (tokenBytes * contextLength * slotCount) / 2 ** 30;
     const message = `The cache of ${slotCount} slots (maxSequences and cacheSlots) of contextLength ${contextLength} takes ${gib.toFixed(1)} GiB on the device "${device}", which has no room for it; lower one of them.`;
     throw new EngineError('engine_failed', message, { cause });
   }

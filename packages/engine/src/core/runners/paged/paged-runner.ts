@@ -5,11 +5,12 @@
 import { join } from 'node:path';
 import type { OrtBackend, OrtSession, OrtSessionOptions } from '@ortler/onnxruntime';
 import { assertInvariant } from '../../../errors.ts';
-import { MIN_BLOCK_LENGTH, type ModelManifest } from '../../../graph-contract.ts';
+import type { ModelManifest } from '../../../graph-contract.ts';
 import { countLogits } from '../logits-memory.ts';
 import type { BlockModelRunner, RunnerFacts, RunnerRow } from '../model-runner.ts';
 import { unfitModel } from '../runner-errors.ts';
 import { readWeightBytes } from '../weight-bytes.ts';
+import { blockLengthOn } from './block-length.ts';
 import { countBlocks } from './block-memory.ts';
 import { BlockStore } from './block-store.ts';
 import { type DeviceLogits, type LogitsPart, LogitsStore, logitsMemoryBytes } from './device-logits.ts';
@@ -31,8 +32,10 @@ export interface PagedRunnerOptions extends OrtSessionOptions {
   readonly cacheBytes?: number | undefined;
   /** Memory that others keep on the device for this model. Unit: bytes. Default: none. */
   readonly otherBytes?: number;
-  /** Tokens of a block: a power of two. Default: the least that kernels can do. */
+  /** Tokens of a block: a power of two. Default: `blockLengthOn`. */
   readonly blockLength?: number;
+  /** One of the build's graphs, see `choose-graph.ts`. Default: the manifest's `graphFile`. */
+  readonly graphFile?: string;
   /** Told how many of the calls that compile the model's kernels are done. */
   readonly onWarmUp?: ((doneCount: number, totalCount: number) => void) | undefined;
 }
@@ -65,7 +68,8 @@ export async function createPagedRunner(
   manifest: ModelManifest,
   options: PagedRunnerOptions,
 ): Promise<PagedRunner> {
-  const session = await backend.createSession(join(modelDir, manifest.graphFile), options);
+  const { graphFile = manifest.graphFile } = options;
+  const session = await backend.createSession(join(modelDir, graphFile), options);
   let runner: DevicePagedRunner;
   try {
     runner = await createParts(backend, session, modelDir, manifest, options);
@@ -77,7 +81,7 @@ export async function createPagedRunner(
     await runner.warmUp(options);
   } catch (cause) {
     await runner.close();
-    throw unfitModel(manifest.graphFile, modelDir, cause, ', or the device');
+    throw unfitModel(graphFile, modelDir, cause, ', or the device');
   }
   return runner;
 }
@@ -89,7 +93,8 @@ async function createParts(
   manifest: ModelManifest,
   options: PagedRunnerOptions,
 ): Promise<DevicePagedRunner> {
-  const { maxSequences, contextLength, device, blockLength = MIN_BLOCK_LENGTH } = options;
+  const { maxSequences, contextLength, device } = options;
+  const { blockLength = blockLengthOn(device, manifest.headSize) } = options;
   const { cacheBytes, spareContexts, otherBytes = 0 } = options;
   const { vocabSize, kvType } = manifest;
   assertInvariant(kvType !== 'int8', 'a paged graph has no int8 cache');

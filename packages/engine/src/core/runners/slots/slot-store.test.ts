@@ -32,6 +32,10 @@ class CountingBackend implements OrtBackend {
     return { device: 'cpu', type, shape, data, dispose };
   }
 
+  allocateZeros(): never {
+    throw new Error('not used');
+  }
+
   copy(): never {
     throw new Error('not used');
   }

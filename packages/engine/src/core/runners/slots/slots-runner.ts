@@ -20,7 +20,14 @@ import type { CallConvention } from '../conventions/call-convention.ts';
 import { inPieces } from '../conventions/call-convention.ts';
 import { createConvention } from '../conventions/create-convention.ts';
 import { countLogits } from '../logits-memory.ts';
-import type { RunnerFacts, RunnerRow, SlotModelRunner, StatePool, WindowRings } from '../model-runner.ts';
+import type {
+  RunnerFacts,
+  RunnerRow,
+  RunOptions,
+  SlotModelRunner,
+  StatePool,
+  WindowRings,
+} from '../model-runner.ts';
 import { unfitModel } from '../runner-errors.ts';
 import { placeWeights } from './place-weights.ts';
 import { KvStore } from './slot-store.ts';
@@ -38,6 +45,10 @@ export interface SlotsRunnerOptions extends OrtSessionOptions {
   readonly longestRow?: number;
   /** See `REWIND_LENGTH`, the default. */
   readonly rewindLength?: number;
+  /** Whether the pool of states has room for those of cached prompts. Default: true. */
+  readonly prefixCaching?: boolean;
+  /** Most tokens of a draft. Default: 0. */
+  readonly longestDraft?: number;
 }
 
 /**
@@ -127,9 +138,9 @@ class SlotsRunner implements SlotModelRunner {
         ? undefined
         : createWindowRings(this.#store.rings, { window, capacity: ringCapacity, slotCount, contextLength });
     this.rings = rings;
-    const { maxSequences = slotCount } = options;
-    const count =
-      stateBytes(caches) === 0 ? 0 : countStates(caches, { maxSequences, slotCount, contextLength });
+    const { maxSequences = slotCount, prefixCaching = true, longestDraft = 0 } = options;
+    const demand = { maxSequences, slotCount, contextLength, prefixCaching, longestDraft };
+    const count = stateBytes(caches) === 0 ? 0 : countStates(caches, demand);
     this.states = count === 0 ? undefined : { count, interval: STATE_INTERVAL };
     this.#stateStore = new StateStore(backend, caches, count);
     const logitsLimit = countLogits(slotCount, contextLength, vocabSize);
@@ -175,7 +186,7 @@ class SlotsRunner implements SlotModelRunner {
     await this.run([{ slot: 0, tokenIds, computedLength: 0, logitsCount: 1 }]);
   }
 
-  async run(rows: readonly RunnerRow[]): Promise<Float32Array> {
+  async run(rows: readonly RunnerRow[], options?: RunOptions): Promise<Float32Array> {
     const { vocabSize } = this.facts;
     for (const { tokenIds } of rows)
       assertInvariant(
@@ -187,7 +198,7 @@ class SlotsRunner implements SlotModelRunner {
     if (decodeCount > 0) {
       const call = this.#calls.decode(decodes);
       call.inputs.fill(rows);
-      await call.binding.run();
+      await call.binding.run(options);
     }
     let logitsEnd = decodeCount * vocabSize;
     for (let index = decodeCount; index < rows.length; index++) {

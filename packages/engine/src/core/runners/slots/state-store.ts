@@ -2,8 +2,8 @@
 //
 //     [entries, ...shape]   float32
 //
-// Calls read and write entries by number, so no state is ever copied or moved. Memory of entries that were never written costs nothing:
-// the arrays are fresh zero pages, never filled.
+// Calls read and write entries by number, so no state is ever copied or moved. Memory of entries that were never written costs nothing
+// but what a large page has of it: the arrays are fresh zero pages, never filled.
 
 import type { OrtBackend, OrtTensor } from '@ortler/onnxruntime';
 import { EngineError } from '../../../errors.ts';
@@ -25,7 +25,7 @@ export class StateStore {
         const tensor = backend.createTensor(
           'float32',
           [entryCount, ...shape],
-          this.#allocate(entryCount * size),
+          this.#allocate(backend, entryCount * size),
         );
         this.inputs.set(pastStateName(layer, index), tensor);
         this.outputs.set(presentStateName(layer, index), tensor);
@@ -33,9 +33,10 @@ export class StateStore {
     }
   }
 
-  #allocate(length: number): Float32Array {
+  #allocate(backend: OrtBackend, length: number): Float32Array {
     try {
-      return new Float32Array(length);
+      const { buffer, byteOffset } = backend.allocateZeros(Float32Array.BYTES_PER_ELEMENT * length);
+      return new Float32Array(buffer, byteOffset, length);
     } catch (cause) {
       const message = `The states of a layer take up to ${(4 * length) / 2 ** 20} MiB, which cannot be reserved; lower maxSequences.`;
       throw new EngineError('engine_failed', message, { cause });
@@ -63,14 +64,22 @@ export interface StateDemand {
   readonly maxSequences: number;
   readonly slotCount: number;
   readonly contextLength: number;
+  readonly prefixCaching: boolean;
+  /** Most tokens of a draft; 0 without speculative decoding. */
+  readonly longestDraft: number;
 }
 
-/** States of the pool: two of each running sequence, which its steps read and write in turns, and those that are kept. */
+/**
+ * States of the pool: two of each running sequence, which its steps read and write in turns, and those that are kept. Without prefix
+ * caching these are one behind each token of a draft, and one behind a prompt for the other choices of its request.
+ */
 export function countStates(
   layers: readonly LayerCache[],
-  { maxSequences, slotCount, contextLength }: StateDemand,
+  { maxSequences, slotCount, contextLength, prefixCaching, longestDraft }: StateDemand,
 ): number {
-  const perSlot = Math.ceil(contextLength / STATE_INTERVAL) + 3;
   const affordable = Math.floor(KEPT_BYTES / stateBytes(layers));
-  return 2 * maxSequences + Math.max(slotCount, Math.min(affordable, slotCount * perSlot));
+  const [least, most] = prefixCaching
+    ? [slotCount, slotCount * (Math.ceil(contextLength / STATE_INTERVAL) + 3)]
+    : [1, maxSequences * longestDraft + 1];
+  return 2 * maxSequences + Math.max(least, Math.min(affordable, most));
 }
