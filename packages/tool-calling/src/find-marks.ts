@@ -1,4 +1,4 @@
-// Finds marks in text that comes in pieces. Callers: the parser of calls, and the splitters of reasoning in the engine.
+// Finds marks in text that comes in pieces. Callers: the parser and the grammars of calls, and the splitters of reasoning in the engine.
 
 /** The mark that begins first in the text. */
 export function findFirst(
@@ -22,4 +22,9 @@ export function longestOpenMark(text: string, marks: readonly string[]): number 
     }
   }
   return longest;
+}
+
+/** Whether a text that is written up to this mark is read whole: the mark neither stands in it nor begins in it. */
+export function isReadTo(mark: string, text: string): boolean {
+  return (text + mark).indexOf(mark) === text.length;
 }

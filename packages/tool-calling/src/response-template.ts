@@ -1,8 +1,8 @@
 // The `response_template` of a tokenizer's configuration, with which models of transformers 5.23 and later say how their answers
 // are read: the part about tool calls, where it is JSON between two texts.
 
+import { isSchema } from './merged-schema.ts';
 import type { CallPart, ToolDialect } from './tool-dialect.ts';
-import { isSchema } from './value-kinds.ts';
 
 /** Null where there is none, or its calls are written in another form. */
 export function readResponseTemplate(template: unknown): ToolDialect | null {

@@ -1,55 +1,63 @@
 // Which values a JSON Schema allows, as far as a notation that is not JSON has to know. Local references are followed.
 
+import { mergeSchema, printValue } from './merged-schema.ts';
 import type { ToolSchema } from './tool-dialect.ts';
 
 export type ValueType = 'string' | 'number' | 'integer' | 'boolean' | 'null' | 'object' | 'array';
 
-const ALL_TYPES: readonly ValueType[] = ['string', 'number', 'integer', 'boolean', 'null', 'object', 'array'];
-const TYPES: ReadonlySet<unknown> = new Set(ALL_TYPES);
+/** Integers are among the numbers. */
+const ALL_TYPES: readonly ValueType[] = ['string', 'number', 'boolean', 'null', 'object', 'array'];
+const TYPES: ReadonlySet<unknown> = new Set([...ALL_TYPES, 'integer']);
 
-/** More references in a row than any schema has; a circle of references ends here. */
-const REFERENCE_LIMIT = 32;
-
-export function isSchema(value: unknown): value is ToolSchema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** The schema behind `$ref`; the schema itself without one. Null for references that lead nowhere or elsewhere. */
-export function followReferences(schema: ToolSchema, root: ToolSchema): ToolSchema | null {
-  let current: unknown = schema;
-  for (let step = 0; step < REFERENCE_LIMIT; step++) {
-    if (!isSchema(current)) return null;
-    const { $ref } = current;
-    if ($ref === undefined) return current;
-    if (typeof $ref !== 'string' || !$ref.startsWith('#')) return null;
-    current = resolvePointer(root, $ref.slice(1));
-  }
-  return null;
+/** Whether the schema says nothing of types. */
+export function allowsAllTypes(types: ReadonlySet<ValueType>): boolean {
+  return types.size === ALL_TYPES.length;
 }
 
 /** Types of the values that the schema allows. All of them where it does not say, or says it in another way. */
 export function typesOf(schema: unknown, root: ToolSchema): ReadonlySet<ValueType> {
-  return readTypes(schema, root, REFERENCE_LIMIT);
+  return readTypes(schema, root, new Map());
 }
 
-function readTypes(schema: unknown, root: ToolSchema, depth: number): ReadonlySet<ValueType> {
-  const found = isSchema(schema) && depth > 0 ? followReferences(schema, root) : null;
-  if (found === null) return new Set(ALL_TYPES);
-  const { type, const: only, enum: values, anyOf, oneOf, allOf } = found;
-  if (typeof type === 'string' || Array.isArray(type)) {
-    const listed = [type].flat().filter((name): name is ValueType => TYPES.has(name));
-    return new Set(listed);
-  }
-  if ('const' in found) return new Set([typeOf(only)]);
-  if (Array.isArray(values)) return new Set(values.map(typeOf));
-  const branches = anyOf ?? oneOf;
-  if (Array.isArray(branches))
-    return new Set(branches.flatMap(branch => [...readTypes(branch, root, depth - 1)]));
-  if (Array.isArray(allOf)) {
-    const all = allOf.map(part => readTypes(part, root, depth - 1));
-    return new Set(ALL_TYPES.filter(name => all.every(types => types.has(name))));
-  }
-  return new Set(ALL_TYPES);
+/** `known`: types of schemas that were met before; those of alternatives that lead back to them are none besides. */
+function readTypes(
+  schema: unknown,
+  root: ToolSchema,
+  known: Map<unknown, ReadonlySet<ValueType>>,
+): ReadonlySet<ValueType> {
+  const found = known.get(schema);
+  if (found !== undefined) return found;
+  const merged = mergeSchema(schema, root);
+  if (merged === null) return new Set(ALL_TYPES);
+  known.set(schema, new Set());
+  const { type, enum: values, anyOf, oneOf } = merged.schema;
+  let types: ReadonlySet<ValueType> = new Set(ALL_TYPES);
+  if (typeof type === 'string' || Array.isArray(type))
+    types = narrow(
+      types,
+      [type].flat().filter((name): name is ValueType => TYPES.has(name)),
+    );
+  if ('const' in merged.schema) types = narrow(types, [typeOf(merged.schema.const)]);
+  if (Array.isArray(values)) types = narrow(types, values.map(typeOf));
+  for (const branches of [anyOf, oneOf])
+    if (Array.isArray(branches))
+      types = narrow(
+        types,
+        branches.flatMap(branch => [...readTypes(branch, root, known)]),
+      );
+  known.set(schema, types);
+  return types;
+}
+
+/** Types that are in both. */
+function narrow(a: ReadonlySet<ValueType>, others: readonly ValueType[]): ReadonlySet<ValueType> {
+  const b = new Set(others);
+  const both = [...new Set([...a, ...b])].filter(type => isAmong(type, a) && isAmong(type, b));
+  return new Set(both.includes('number') ? both.filter(type => type !== 'integer') : both);
+}
+
+function isAmong(type: ValueType, types: ReadonlySet<ValueType>): boolean {
+  return types.has(type) || (type === 'integer' && types.has('number'));
 }
 
 /** The type of a value of JSON. */
@@ -68,13 +76,30 @@ export function typeOf(value: unknown): ValueType {
   }
 }
 
-function resolvePointer(root: ToolSchema, path: string): unknown {
-  let current: unknown = root;
-  for (const step of path.split('/').slice(1)) {
-    const key = decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~');
-    if (Array.isArray(current)) current = current[Number(key)];
-    else if (isSchema(current) && Object.hasOwn(current, key)) current = current[key];
-    else return undefined;
-  }
-  return current;
+export function isOfTypes(value: unknown, types: ReadonlySet<ValueType>): boolean {
+  if (types.has(typeOf(value))) return true;
+  return types.has('integer') && (typeof value === 'bigint' || Number.isInteger(value));
+}
+
+/** The values that `const` and `enum` leave of these types; null where there is neither. */
+export function valuesOf(schema: ToolSchema, types: ReadonlySet<ValueType>): readonly unknown[] | null {
+  const { const: only, enum: several } = schema;
+  const isListed = Array.isArray(several);
+  if (!('const' in schema) && !isListed) return null;
+  const listed = isListed ? new Set(several.map(printValue)) : null;
+  const values = 'const' in schema ? [only] : (several as readonly unknown[]);
+  return values.filter(value => isOfTypes(value, types) && (listed?.has(printValue(value)) ?? true));
+}
+
+/** The JSON of an argument that is written as text: a value of JSON where these types allow it, and else a string. */
+export function readTextValue(text: string, types: ReadonlySet<ValueType>): string {
+  if (!types.has('string')) return text;
+  if (types.size > 1)
+    try {
+      const value: unknown = JSON.parse(text);
+      if (typeof value !== 'string' && isOfTypes(value, types)) return text;
+    } catch {
+      // It is a string.
+    }
+  return JSON.stringify(text);
 }

@@ -130,6 +130,7 @@ const CASES: readonly (readonly [string, ConstraintSpec, readonly string[], read
     ['{"ab":4}'],
   ],
   ['a JSON object', { jsonObject: true }, ['{}', '{"a":[1]}'], ['[]', '1']],
+  ['a regular expression that ends in a backslash', { regex: 'a\\\\' }, ['a\\'], ['a']],
   ['a regular expression', { regex: '^\\d[\\d\\s]/$' }, ['1 /', '12/'], ['٣ /', 'x12/']],
   ['a choice', { choice: ['a"b\n', 'a', '', 'é\\', 'a'] }, ['a"b\n', 'a', '', 'é\\'], ['b', 'a"']],
   [
@@ -255,6 +256,8 @@ const REFUSALS: readonly (readonly [ConstraintSpec, RegExp])[] = [
   [{ jsonObject: false }, /must be true/],
   [{ choice: ['\ud800'] }, /half a character/],
   [{ regex: '(' }, /compiled/],
+  [{ regex: 'ab\\' }, /must not end in a single backslash \(at regex\)/],
+  [{ regex: '(?x) a # first\n b' }, /flag x must stand on one line \(at regex\)/],
   [{ regex: 'a\0' }, /U\+0000/],
   [{ regex: '(?:a{1,999}){1,999}' }, /998001 characters; 20000 are allowed \(at regex\)/],
   [schema({ items: { pattern: '(.{9}a){9999}' } }), /are allowed \(at #\/items\/pattern\)/],

@@ -18,6 +18,11 @@ export function checkRegex(pattern: string, place: string, limits: ConstraintLim
   checkPatternSize(pattern, place, limits);
   if (pattern.includes('\0') || !pattern.isWellFormed())
     refuse(place, 'A regular expression may hold neither U+0000 nor half a character');
+  if (/(?<!\\)(?:\\\\)*\\$/.test(pattern))
+    refuse(place, 'A regular expression must not end in a single backslash');
+  // Line ends become escapes on the way, which then match a line end and end no comment.
+  if (/(?<!\\)\(\?[a-zA-Z]*x/.test(pattern) && /[\n\r]/.test(pattern))
+    refuse(place, 'A regular expression with the flag x must stand on one line');
   let inClass = 0;
   return pattern.replace(/\\[\s\S]|\[\^?\]?|\]|\(\?<?[=!]/g, part => {
     if (part.startsWith('[')) inClass++;

@@ -2,17 +2,34 @@
 // what was left out.
 
 import type { TagNode } from '@ortler/structured-output';
+import { isReadTo } from '../find-marks.ts';
+import { isSchema, printValue } from '../merged-schema.ts';
 import type { ArgumentsForm, LiteralNotation, ToolSchema } from '../tool-dialect.ts';
-import { isSchema, typesOf, type ValueType } from '../value-kinds.ts';
+import { allowsAllTypes, typesOf, type ValueType, valuesOf } from '../value-kinds.ts';
 import { LiteralRules } from './literal-rules.ts';
-import { choice, json, optional, repeated, sequence, text, textValue } from './nodes.ts';
-import { checkKeywords, openSchema, type Property, propertiesOf, type SchemaPart } from './schema-part.ts';
+import { ANY_NAME, choice, json, optional, regex, repeated, sequence, text, textValue } from './nodes.ts';
+import {
+  branchesOf,
+  checkKeywords,
+  lengthOf,
+  NOTHING_FITS,
+  onlyAbout,
+  openSchema,
+  otherProperties,
+  type Property,
+  propertiesOf,
+  type SchemaPart,
+} from './schema-part.ts';
 import { ToolGrammarError } from './tool-grammar-error.ts';
 
 type LiteralsForm = Extract<ArgumentsForm, { readonly kind: 'literals' }>;
 
 const DEPTH_LIMIT = 32;
 const ARGUMENT_NAME = /^[A-Za-z_]\w*$/;
+/** Names of arguments where the schema names none. */
+const ANY_ARGUMENT = '[A-Za-z_][A-Za-z0-9_]{0,63}';
+/** Where any of them may be the first one, each is written out behind all before it. */
+const OPTIONAL_LIMIT = 128;
 const BARE_KEY = /^[^\s:,{}[\]"]+$/;
 const STRING_KEYWORDS = ['minLength', 'maxLength', 'pattern', 'format'];
 const NUMBER_KEYWORDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'];
@@ -27,7 +44,15 @@ export function literalGrammar({ nameEnd, separator, notation }: LiteralsForm, w
       throw new ToolGrammarError(part.place, 'The name of this argument cannot be written by this model');
     return { isRequired, node: sequence(text(name + nameEnd), values.of(part, DEPTH_LIMIT)) };
   });
-  return values.rules.around(listOf(entries, separator), whole.place);
+  const others = otherProperties(whole, schema);
+  const content =
+    others === null
+      ? listOf(entries, separator, whole.place)
+      : mapOf(
+          sequence(regex(ANY_ARGUMENT, whole.place), text(nameEnd), values.of(others, DEPTH_LIMIT)),
+          separator,
+        );
+  return values.rules.around(content, whole.place);
 }
 
 interface Entry {
@@ -36,7 +61,7 @@ interface Entry {
 }
 
 /** All required entries, then any of the others in their order. */
-function listOf(entries: readonly Entry[], separator: string): TagNode {
+function listOf(entries: readonly Entry[], separator: string, place: string): TagNode {
   const required = entries.filter(entry => entry.isRequired);
   const others = entries.filter(entry => !entry.isRequired);
   const behind = (from: number) =>
@@ -46,9 +71,16 @@ function listOf(entries: readonly Entry[], separator: string): TagNode {
       ...required.flatMap(({ node }, index) => (index === 0 ? [node] : [text(separator), node])),
       ...behind(0),
     );
+  if (others.length > OPTIONAL_LIMIT)
+    throw new ToolGrammarError(
+      place,
+      `Without a required one there may be ${OPTIONAL_LIMIT} optional properties in the calls of this model`,
+    );
   const firsts = others.map(({ node }, index) => sequence(node, ...behind(index + 1)));
   return firsts.length === 0 ? text('') : optional(choice(firsts));
 }
+
+const mapOf = (entry: TagNode, separator: string) => optional(repeated(entry, separator));
 
 /** The grammars of values in one notation, and the rules that stand in them. */
 class ValueGrammars {
@@ -67,49 +99,79 @@ class ValueGrammars {
 
   #valueGrammar(part: SchemaPart, depth: number): TagNode {
     const schema = openSchema(part);
-    if ('const' in schema) return text(toLiteral(schema.const, this.#notation));
-    if (Array.isArray(schema.enum))
-      return choice(schema.enum.map(value => text(toLiteral(value, this.#notation))));
-    const branches = schema.anyOf ?? schema.oneOf;
-    if (Array.isArray(branches)) {
-      checkKeywords(part, schema, ['anyOf']);
-      const inner = (branch: unknown, index: number) =>
-        this.of({ ...part, schema: branch, place: `${part.place}/anyOf/${index}` }, depth - 1);
-      return choice(branches.map(inner));
+    const said = typesOf(part.schema, part.root);
+    const values = valuesOf(schema, said);
+    if (values !== null) {
+      checkKeywords(part, schema, ['type', 'const', 'enum']);
+      return choiceOf(
+        part,
+        values
+          .filter(value => isWritable(value, this.#notation))
+          .map(value => text(toLiteral(value, this.#notation))),
+      );
     }
-    const said = typesOf(schema, part.root);
-    const isOpen = schema.type === undefined && said.size === 7;
+    const branches = branchesOf(part, schema);
+    if (branches !== null)
+      return choiceOf(
+        part,
+        branches
+          .filter(({ schema: each, root }) => typesOf(each, root).size > 0)
+          .map(branch => this.of(branch, depth - 1)),
+      );
     // Where the schema says nothing, the values are plain ones.
+    const isOpen = schema.type === undefined && allowsAllTypes(said);
     const types: readonly ValueType[] = isOpen ? ['string', 'number', 'boolean', 'null'] : [...said];
-    return choice(types.map(type => this.#typedGrammar({ ...part, schema }, schema, type, depth)));
+    return choiceOf(
+      part,
+      types.map(type => this.#typedGrammar(part, { ...onlyAbout(type, schema), type }, type, depth)),
+    );
   }
 
   #typedGrammar(part: SchemaPart, schema: ToolSchema, type: ValueType, depth: number): TagNode {
     const { words, quote, separator } = this.#notation;
     switch (type) {
       case 'boolean':
+        checkKeywords(part, schema, ['type']);
         return choice([text(words.true), text(words.false)]);
       case 'null':
+        checkKeywords(part, schema, ['type']);
         return text(words.null);
       case 'number':
       case 'integer':
-        return json({ ...part, schema: { ...pick(schema, NUMBER_KEYWORDS), type } });
+        checkKeywords(part, schema, ['type', ...NUMBER_KEYWORDS]);
+        return json({ ...part, schema: pick(schema, ['type', ...NUMBER_KEYWORDS]) });
       case 'string':
-        if (quote === 'json') return json({ ...part, schema: { ...pick(schema, STRING_KEYWORDS), type } });
-        checkKeywords(part, schema, ['type']);
-        return sequence(text(quote.mark), textValue(part.place), text(quote.mark));
+        if (quote === 'json') {
+          checkKeywords(part, schema, ['type', ...STRING_KEYWORDS]);
+          return json({ ...part, schema: pick(schema, ['type', ...STRING_KEYWORDS]) });
+        }
+        checkKeywords(part, schema, ['type', 'minLength', 'maxLength']);
+        return sequence(text(quote.mark), textValue(part.place, lengthOf(schema)), text(quote.mark));
       case 'array': {
-        checkKeywords(part, schema, ['type', 'items']);
+        const isFilled = Number(schema.minItems ?? 0) > 0;
+        checkKeywords(part, schema, ['type', 'items', ...(Number(schema.minItems) > 1 ? [] : ['minItems'])]);
         const items = { ...part, schema: schema.items ?? {}, place: `${part.place}/items` };
         const all = repeated(this.of(items, depth - 1), separator);
-        return sequence(text('['), optional(all), text(']'));
+        return sequence(text('['), isFilled ? all : optional(all), text(']'));
       }
       case 'object': {
         checkKeywords(part, schema, ['type', 'properties', 'required', 'additionalProperties']);
         const entries = propertiesOf(part, schema).map(property => this.#objectEntry(property, depth));
-        return sequence(text('{'), listOf(entries, separator), text('}'));
+        const others = otherProperties(part, schema);
+        const content =
+          others === null
+            ? listOf(entries, separator, part.place)
+            : mapOf(this.#anyEntry(others, depth), separator);
+        return sequence(text('{'), content, text('}'));
       }
     }
+  }
+
+  /** An entry whose key the schema does not name. */
+  #anyEntry(part: SchemaPart, depth: number): TagNode {
+    const { keys, keyEnd } = this.#notation;
+    const key = keys === 'bare' ? regex(ANY_NAME, part.place) : json({ ...part, schema: { type: 'string' } });
+    return sequence(key, text(keyEnd), this.of(part, depth - 1));
   }
 
   #objectEntry({ name, isRequired, part }: Property, depth: number): Entry {
@@ -121,6 +183,23 @@ class ValueGrammars {
   }
 }
 
+/** Throws: `ToolGrammarError` where there is none. */
+function choiceOf({ place }: SchemaPart, items: readonly TagNode[]): TagNode {
+  if (items.length === 0) throw new ToolGrammarError(place, NOTHING_FITS);
+  return choice(items);
+}
+
+/** Whether the value is read as it was written: a string must not have the mark behind it, and a bare key no mark of the notation. */
+function isWritable(value: unknown, notation: LiteralNotation): boolean {
+  const { quote, keys } = notation;
+  if (typeof value === 'string') return quote === 'json' || isReadTo(quote.mark, value);
+  if (Array.isArray(value)) return value.every(item => isWritable(item, notation));
+  if (!isSchema(value)) return true;
+  return Object.entries(value).every(
+    ([key, item]) => (keys !== 'bare' || BARE_KEY.test(key)) && isWritable(item, notation),
+  );
+}
+
 function toLiteral(value: unknown, notation: LiteralNotation): string {
   const { words, quote, keys, keyEnd, separator } = notation;
   if (value === null) return words.null;
@@ -128,7 +207,7 @@ function toLiteral(value: unknown, notation: LiteralNotation): string {
   if (typeof value === 'string')
     return quote === 'json' ? JSON.stringify(value) : quote.mark + value + quote.mark;
   if (Array.isArray(value)) return `[${value.map(item => toLiteral(item, notation)).join(separator)}]`;
-  if (!isSchema(value)) return JSON.stringify(value);
+  if (!isSchema(value)) return printValue(value);
   const entries = Object.entries(value).map(
     ([key, item]) => (keys === 'bare' ? key : JSON.stringify(key)) + keyEnd + toLiteral(item, notation),
   );

@@ -1,21 +1,31 @@
 // The grammars of schemas that others refer to, as rules with names: so a schema may contain itself.
 
 import type { TagNode } from '@ortler/structured-output';
-import { isSchema } from '../value-kinds.ts';
+import { isSchema, peelSchema, SILENT_KEYWORDS } from '../merged-schema.ts';
 import type { SchemaPart } from './schema-part.ts';
 import { ToolGrammarError } from './tool-grammar-error.ts';
+
+/** Parts that are written out: those that double with every reference would take forever. */
+const PART_LIMIT = 10_000;
 
 export class LiteralRules {
   /** Null while a grammar is made. */
   readonly #rules = new Map<string, TagNode | null>();
+  #madeCount = 0;
 
   /** The grammar of a part, made once for each reference. Throws: as `make`. */
   nodeOf(part: SchemaPart, make: (part: SchemaPart) => TagNode): TagNode {
-    const name = isSchema(part.schema) ? part.schema.$ref : undefined;
-    if (typeof name !== 'string') return make(part);
+    const schema = peelSchema(part.schema);
+    const name = isSchema(schema) ? schema.$ref : undefined;
+    const saysMore = isSchema(schema) && Object.keys(schema).some(keyword => !SILENT_KEYWORDS.has(keyword));
+    if (typeof name !== 'string' || saysMore) {
+      if (++this.#madeCount > PART_LIMIT)
+        throw new ToolGrammarError(part.place, 'The schema has too many parts to be written');
+      return make(part);
+    }
     if (!this.#rules.has(name)) {
       this.#rules.set(name, null);
-      this.#rules.set(name, make(part));
+      this.#rules.set(name, make({ ...part, schema: { $ref: name } }));
     }
     return { kind: 'rule', name };
   }

@@ -48,6 +48,9 @@ export const textValue = (
   length?: { readonly least: number; readonly most: number | null },
 ): TagNode => ({ kind: 'any-text', place, isValue: true, ...(length !== undefined && { length }) });
 
+/** Names of arguments and keys where the schema names none, as a regular expression. */
+export const ANY_NAME = '[A-Za-z0-9_.-]{1,64}';
+
 export const regex = (pattern: string, place: string): TagNode => ({ kind: 'regex', pattern, place });
 
 /** JSON of a part of a schema. Throws: `ToolGrammarError`. */

@@ -1,7 +1,8 @@
 // A part of a tool's schema on its way into a grammar.
 
+import { isSchema, mergeSchema, SILENT_KEYWORDS } from '../merged-schema.ts';
 import type { ToolSchema } from '../tool-dialect.ts';
-import { followReferences, isSchema } from '../value-kinds.ts';
+import type { ValueType } from '../value-kinds.ts';
 import { ToolGrammarError } from './tool-grammar-error.ts';
 
 export interface SchemaPart {
@@ -13,33 +14,58 @@ export interface SchemaPart {
   readonly isStrict: boolean;
 }
 
-/** Keywords that say nothing of values, or where definitions are. */
-const SILENT_KEYWORDS: ReadonlySet<string> = new Set([
-  '$schema',
-  '$id',
-  '$comment',
-  '$defs',
-  '$ref',
-  'definitions',
-  'title',
-  'description',
-  'default',
-  'examples',
-  'deprecated',
-  'readOnly',
-  'writeOnly',
-  'strict',
-  'nullable',
-]);
-
-/** The schema with references followed; an empty one for `true`. Throws: `ToolGrammarError`. */
-export function openSchema({ schema, root, place }: SchemaPart): ToolSchema {
+/** The schema with references and `allOf` in it; an empty one for `true`. Throws: `ToolGrammarError`. */
+export function openSchema({ schema, root, place, isStrict }: SchemaPart): ToolSchema {
   if (schema === true || schema === undefined) return {};
-  if (schema === false) throw new ToolGrammarError(place, 'A schema that allows nothing cannot be written');
-  const found = isSchema(schema) ? followReferences(schema, root) : null;
-  if (found === null)
-    throw new ToolGrammarError(place, 'The schema, or the one that it refers to, is no schema');
-  return found;
+  if (schema === false) throw new ToolGrammarError(place, NOTHING_FITS);
+  const merged = mergeSchema(schema, root);
+  if (merged === null)
+    throw new ToolGrammarError(
+      place,
+      'The schema, or one that it refers to, is no schema or refers to itself',
+    );
+  if (isStrict && merged.conflict !== null)
+    throw new ToolGrammarError(
+      place,
+      `The keyword ${merged.conflict} cannot be enforced where several parts of the schema say it differently`,
+    );
+  return merged.schema;
+}
+
+export const NOTHING_FITS = 'A schema that allows nothing cannot be written';
+
+/** Keywords about values of one type, by the type. */
+const KEYWORDS_OF: Readonly<Record<string, readonly string[]>> = {
+  string: ['minLength', 'maxLength', 'pattern', 'format', 'contentEncoding', 'contentMediaType'],
+  number: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
+  array: ['items', 'prefixItems', 'minItems', 'maxItems', 'uniqueItems', 'contains'],
+  object: ['properties', 'required', 'additionalProperties', 'patternProperties', 'propertyNames'].concat([
+    'minProperties',
+    'maxProperties',
+    'dependentRequired',
+    'dependentSchemas',
+  ]),
+};
+
+/** The schema without keywords about values of other types. */
+export function onlyAbout(type: ValueType, schema: ToolSchema): ToolSchema {
+  const own = type === 'integer' ? 'number' : type;
+  const others = new Set(
+    Object.entries(KEYWORDS_OF).flatMap(([name, keywords]) => (name === own ? [] : keywords)),
+  );
+  return Object.fromEntries(Object.entries(schema).filter(([keyword]) => !others.has(keyword)));
+}
+
+/** Bounds of the length of a string; undefined without any. */
+export function lengthOf({
+  minLength,
+  maxLength,
+}: {
+  readonly minLength?: number;
+  readonly maxLength?: number;
+}) {
+  if (minLength === undefined && maxLength === undefined) return undefined;
+  return { least: minLength ?? 0, most: maxLength ?? null };
 }
 
 /** Throws: `ToolGrammarError` for a keyword of a strict schema that is not among `enforced`. */
@@ -51,6 +77,23 @@ export function checkKeywords(part: SchemaPart, schema: ToolSchema, enforced: re
       part.place,
       `The keyword ${other} cannot be enforced in the calls of this model`,
     );
+}
+
+/**
+ * The alternatives of `anyOf` or `oneOf`, each with the keywords beside it; null where there are none. Throws:
+ * `ToolGrammarError` for a strict `oneOf`, because a value may fit several of its schemas.
+ */
+export function branchesOf(part: SchemaPart, schema: ToolSchema): readonly SchemaPart[] | null {
+  const { anyOf, oneOf, ...rest } = schema;
+  const branches = anyOf ?? oneOf;
+  if (!Array.isArray(branches)) return null;
+  checkKeywords(part, oneOf === undefined ? {} : { oneOf }, []);
+  const saysMore = Object.keys(rest).some(keyword => !SILENT_KEYWORDS.has(keyword));
+  return branches.map((branch, index) => ({
+    ...part,
+    schema: saysMore ? { allOf: [rest, branch] } : branch,
+    place: `${part.place}/anyOf/${index}`,
+  }));
 }
 
 export interface Property {
@@ -75,22 +118,58 @@ export function propertiesOf(part: SchemaPart, schema: ToolSchema): readonly Pro
   }));
 }
 
+/**
+ * The schema of properties that an object does not name: only where it names none, and is not closed. An object that declares
+ * that it has no properties is closed unless it says otherwise.
+ */
+export function otherProperties(part: SchemaPart, schema: ToolSchema): SchemaPart | null {
+  const { properties, additionalProperties } = schema;
+  const isNaming = isSchema(properties) && Object.keys(properties).length > 0;
+  const isOpen = additionalProperties ?? properties === undefined;
+  if (isNaming || isOpen === false) return null;
+  const inner = isSchema(additionalProperties) ? additionalProperties : {};
+  return { ...part, schema: inner, place: `${part.place}/additionalProperties` };
+}
+
 /** The part as a schema of its own, with everything that it may refer to. Throws: `ToolGrammarError`. */
 export function standAlone({ schema, root, place }: SchemaPart): unknown {
-  if (!isSchema(schema)) return schema;
-  const references = referencesIn([schema, root]);
-  const outside = references.find(reference => !/^#(?:\/|$)/.test(reference));
+  if (!isSchema(schema) || referencesIn(schema).length === 0) return schema;
+  const { outside, isWhole, definitions } = surroundingsOf(root);
   if (outside !== undefined)
     throw new ToolGrammarError(place, `The reference ${outside} must lead to a place in the schema`);
+  return { ...definitions, ...((isWhole ? withMovedReferences(schema) : schema) as ToolSchema) };
+}
+
+/** What the parts of a schema that refer to others take along. */
+interface Surroundings {
+  /** A reference that leads elsewhere. */
+  readonly outside: string | undefined;
+  /** Something refers to another place than a definition. */
+  readonly isWhole: boolean;
+  readonly definitions: ToolSchema;
+}
+
+/** By the whole schema: a schema has thousands of parts at worst. */
+const SURROUNDINGS = new WeakMap<ToolSchema, Surroundings>();
+
+function surroundingsOf(root: ToolSchema): Surroundings {
+  const known = SURROUNDINGS.get(root);
+  if (known !== undefined) return known;
+  const references = referencesIn(root);
   const { $defs, definitions, ...rest } = root;
   const isWhole = references.some(reference => !DEFINITION.test(reference));
   const all = isWhole ? { ...(isSchema($defs) && $defs), [WHOLE]: rest } : $defs;
   const move = (part: unknown) => (isWhole ? withMovedReferences(part) : part);
-  return {
-    ...(all !== undefined && { $defs: move(all) }),
-    ...(definitions !== undefined && { definitions: move(definitions) }),
-    ...(move(schema) as ToolSchema),
+  const surroundings = {
+    outside: references.find(reference => !/^#(?:\/|$)/.test(reference)),
+    isWhole,
+    definitions: {
+      ...(all !== undefined && { $defs: move(all) }),
+      ...(definitions !== undefined && { definitions: move(definitions) }),
+    },
   };
+  SURROUNDINGS.set(root, surroundings);
+  return surroundings;
 }
 
 /** Where a part has the whole schema of the arguments, if anything refers to it. */

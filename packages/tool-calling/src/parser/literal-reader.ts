@@ -3,6 +3,8 @@
 import type { LiteralNotation } from '../tool-dialect.ts';
 
 const NUMBER = /[-+]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?/y;
+/** At the end of the text: the digits of the exponent may be still to come. */
+const OPEN_EXPONENT = /[eE][-+]?$/y;
 const BARE_KEY = /[^\s:,{}[\]]+/y;
 const ESCAPES: Readonly<Record<string, string>> = {
   n: '\n',
@@ -133,7 +135,7 @@ export class LiteralReader {
 
   #readNumber(): string | null {
     const written = this.#match(NUMBER);
-    if (written === null) return null;
+    if (written === null || this.#match(OPEN_EXPONENT) !== null) return null;
     const digits = written.replaceAll('_', '').replace(/^\+/, '');
     // Python writes `.5` and `1.`, JSON does not.
     return digits.replace(/^(-?)\./, '$10.').replace(/\.(?=$|[eE])/, '');

@@ -3,8 +3,9 @@
 // if the schema allows one of its type, and else a string.
 
 import { longestOpenMark } from '../find-marks.ts';
+import { isSchema, mergeSchema } from '../merged-schema.ts';
 import type { ArgumentsForm, ToolSchema } from '../tool-dialect.ts';
-import { isSchema, typeOf, typesOf } from '../value-kinds.ts';
+import { readTextValue, typesOf, type ValueType } from '../value-kinds.ts';
 import type { ArgumentsReader } from './arguments-reader.ts';
 
 type TaggedForm = Extract<ArgumentsForm, { readonly kind: 'tagged' }>;
@@ -13,10 +14,13 @@ export function createTaggedArguments(
   { open, nameEnd, close }: TaggedForm,
   parameters: ToolSchema,
 ): ArgumentsReader {
+  const { schema } = mergeSchema(parameters, parameters) ?? { schema: parameters };
   let state: 'between' | 'name' | 'value' = 'between';
   let held = '';
   let count = 0;
-  let name = '';
+  /** Of the argument that is open. */
+  let types: ReadonlySet<ValueType> = new Set();
+  let isText = false;
 
   /** Null while the next mark is not complete; otherwise the JSON of one step. */
   function step(): string | null {
@@ -28,15 +32,17 @@ export function createTaggedArguments(
     if (state === 'name') {
       const end = held.indexOf(nameEnd);
       if (end === -1) return null;
-      name = held.slice(0, end);
+      const name = held.slice(0, end);
       held = held.slice(end + nameEnd.length);
+      types = typesOf(schemaOf(schema, name), parameters);
+      isText = types.size === 1 && types.has('string');
       state = 'value';
       const json = `${count === 0 ? '' : ', '}${JSON.stringify(name)}: `;
       count++;
-      return isText(parameters, name) ? `${json}"` : json;
+      return isText ? `${json}"` : json;
     }
-    const end = typeIsJson(parameters, name) ? indexOutsideStrings(held, close) : held.indexOf(close);
-    if (isText(parameters, name)) {
+    const end = types.has('string') ? held.indexOf(close) : indexOutsideStrings(held, close);
+    if (isText) {
       // Half a pair of surrogates would be escaped by itself.
       const settled = end === -1 ? wholeCharacters(held, held.length - longestOpenMark(held, [close])) : end;
       const json = inString(held.slice(0, settled));
@@ -50,7 +56,7 @@ export function createTaggedArguments(
     const value = held.slice(0, end);
     held = held.slice(end + close.length);
     state = 'between';
-    return toJson(value, parameters, name);
+    return readTextValue(value, types);
   }
 
   let isStarted = false;
@@ -67,33 +73,10 @@ export function createTaggedArguments(
 }
 
 /** The schema of one argument; undefined where the schema does not name it. */
-export function schemaOf({ properties, additionalProperties }: ToolSchema, name: string): unknown {
+function schemaOf({ properties, additionalProperties }: ToolSchema, name: string): unknown {
   if (isSchema(properties) && Object.hasOwn(properties, name)) return properties[name];
   return isSchema(additionalProperties) ? additionalProperties : undefined;
 }
-
-function isText(parameters: ToolSchema, name: string): boolean {
-  const types = typesOf(schemaOf(parameters, name), parameters);
-  return types.size === 1 && types.has('string');
-}
-
-function toJson(text: string, parameters: ToolSchema, name: string): string {
-  const types = typesOf(schemaOf(parameters, name), parameters);
-  if (!types.has('string')) return text;
-  try {
-    const value: unknown = JSON.parse(text);
-    const type = typeOf(value);
-    const isAllowed =
-      types.has(type) || (type === 'number' && types.has('integer') && Number.isInteger(value));
-    if (isAllowed && type !== 'string') return text;
-  } catch {
-    // It is a string.
-  }
-  return JSON.stringify(text);
-}
-
-const typeIsJson = (parameters: ToolSchema, name: string) =>
-  !typesOf(schemaOf(parameters, name), parameters).has('string');
 
 /** A mark inside a string of JSON is a part of the string. */
 function indexOutsideStrings(json: string, mark: string): number {

@@ -61,6 +61,12 @@ describe('arguments', () => {
       `[save(point={'x': -.5, 'tags': ['a\\'b', "\\u00e9\\n", ")"]}, all=["a", 'b"c'])]`,
       { point: { x: -0.5, tags: ["a'b", 'é\n', ')'] }, all: ['a', 'b"c'] },
     ],
+    ['pythonic', '[get_weather(city="Rome", days=1e1)]', { city: 'Rome', days: 10 }],
+    [
+      'gemma-4',
+      '<|tool_call>call:get_weather{days:20E-1,city:<|"|>Rome<|"|>}<tool_call|>',
+      { days: 2, city: 'Rome' },
+    ],
     [
       'lfm2',
       '<|tool_call_start|>[get_weather_station(note=None, wet=False)]<|tool_call_end|>',
