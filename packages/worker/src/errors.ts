@@ -4,7 +4,7 @@
  * Why a task has no result.
  *
  * - `queue_full`: too many tasks wait.
- * - `aborted`: the caller's signal fired while the task waited.
+ * - `aborted`: the caller's signal fired before the task had ended.
  * - `closed`: the worker was closed.
  * - `start_failed`: the thread did not come up.
  * - `not_cloneable`: the input cannot be copied to the thread.

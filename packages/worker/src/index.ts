@@ -6,3 +6,4 @@ export { WorkerError, type WorkerErrorCode, type WorkerErrorDetails } from './er
 export { KillableWorker, type KillableWorkerOptions } from './killable-worker.ts';
 export { type RefusalClass, serveTasks } from './serve-tasks.ts';
 export { ShareQueue } from './share-queue.ts';
+export { nextTurn, Turns } from './turns.ts';

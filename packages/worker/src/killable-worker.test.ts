@@ -102,6 +102,10 @@ describe('a killable worker', () => {
     expect(await running).toBe('answer');
   });
 
+  it('does not begin a task whose caller has left before', async () => {
+    await expect(start().run('hang', AbortSignal.abort())).rejects.toMatchObject({ code: 'aborted' });
+  });
+
   it('terminates a running task whose caller has left, long before its time limit', async () => {
     const worker = start({ timeLimitMs: 600_000 });
     await worker.run('answer');

@@ -65,6 +65,8 @@ export class KillableWorker<Input, Result> {
    */
   run(input: Input, signal?: AbortSignal, share = ''): Promise<Result> {
     if (this.#isClosed) return Promise.reject(closed());
+    // Its event has come already and does not come again.
+    if (signal?.aborted) return Promise.reject(aborted());
     const { queueLimit, queueLimitPerShare = queueLimit } = this.#options;
     if (this.#queue.length >= queueLimit || this.#queue.countOf(share) >= queueLimitPerShare) {
       return Promise.reject(new WorkerError('queue_full', 'Too many tasks wait for the worker.'));
@@ -105,8 +107,7 @@ export class KillableWorker<Input, Result> {
     if (task === this.#current) {
       // A thread that still starts serves the next task.
       if (Atomics.load(task.begun, 0) === 1) this.#limit(ABORT_GRACE_MS);
-    } else if (this.#queue.remove(task.share, task))
-      task.reject(new WorkerError('aborted', 'The task was aborted.'));
+    } else if (this.#queue.remove(task.share, task)) task.reject(aborted());
   }
 
   #next(): void {
@@ -190,12 +191,16 @@ export class KillableWorker<Input, Result> {
   }
 }
 
+function aborted(): WorkerError {
+  return new WorkerError('aborted', 'The task was aborted.');
+}
+
 function closed(): WorkerError {
   return new WorkerError('closed', 'The worker was closed.');
 }
 
 function toFailure({ begun, isAborted }: Task, code: 'timeout' | 'crashed'): WorkerError {
-  if (isAborted) return new WorkerError('aborted', 'The task was aborted.');
+  if (isAborted) return aborted();
   // Before the task has begun, only the thread itself can be at fault.
   if (Atomics.load(begun, 0) === 0)
     return new WorkerError('start_failed', 'The worker thread could not start.');
