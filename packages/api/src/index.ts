@@ -1,5 +1,6 @@
 // Public surface of @ortler/api: the router over its ports, the errors, and the context that transports build.
 
+export { nextTurn } from '@ortler/worker';
 export { type AppRouter, createAppRouter } from './app-router.ts';
 export { type RecordContext, toFeedbackRecord } from './feedback/to-feedback-record.ts';
 export { readPartitionSalt } from './generation/cache-partition.ts';
@@ -79,6 +80,7 @@ export {
   type UsageStore,
   type UsageSum,
 } from './ports/usage-services.ts';
+export { releaseBytes } from './release-bytes.ts';
 export { listRestRoutes, type RestRoute } from './rest-routes.ts';
 export type { BytesInput } from './routers/training-trajectories.ts';
 export { homeEntity, mayReach } from './team.ts';

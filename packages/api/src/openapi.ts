@@ -133,8 +133,8 @@ function finishOperation(operation: Json, { method, auth, errors, streams, lines
   showParsed(success);
   if (streams !== null) {
     const content = success.content as Record<string, { schema: Json }>;
-    // The generator documents a union of completion and stream; the JSON reply is the completion alone.
-    const [completion] = (content['application/json']!.schema.anyOf ?? []) as Json[];
+    // The generator documents a union of stream and completion; the JSON reply is the completion alone.
+    const [, completion] = (content['application/json']!.schema.anyOf ?? []) as Json[];
     success.content = {
       'application/json': { schema: completion },
       'text/event-stream': {
@@ -163,7 +163,7 @@ function finishOperation(operation: Json, { method, auth, errors, streams, lines
 /** Results that are handed on as JSON text are documented as what the text holds. Mutates: the response. */
 function showParsed({ content }: Json): void {
   const json = (content as Record<string, { schema: Json }> | undefined)?.['application/json'];
-  const [parsed, text] = (json?.schema.anyOf ?? []) as Json[];
+  const [text, parsed] = (json?.schema.anyOf ?? []) as Json[];
   if (json !== undefined && text?.contentMediaType === JSON_TEXT.contentMediaType) json.schema = parsed!;
 }
 

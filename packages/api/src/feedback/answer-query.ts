@@ -3,6 +3,7 @@
 import { bindFeedbackQuery } from '@ortler/feedback-query';
 import type { FeedbackQueryRequest } from '@ortler/schemas';
 import type { FeedbackStore } from '../ports/feedback-services.ts';
+import { releaseBytes } from '../release-bytes.ts';
 import { ApiError } from '../trpc/errors.ts';
 import { decodeCursor, encodeCursor } from './page-cursor.ts';
 
@@ -50,6 +51,9 @@ export async function answerQuery(
   return join('{"result":', rows, `,"next_after":${JSON.stringify(nextAfter)}}`);
 }
 
-function join(start: string, rows: Uint8Array, end: string): Uint8Array<ArrayBuffer> {
-  return Buffer.concat([Buffer.from(start), rows, Buffer.from(end)]);
+/** Mutates: `rows`, whose memory is freed. */
+function join(start: string, rows: Uint8Array<ArrayBuffer>, end: string): Uint8Array<ArrayBuffer> {
+  const joined = Buffer.concat([Buffer.from(start), rows, Buffer.from(end)]);
+  releaseBytes(rows);
+  return joined;
 }

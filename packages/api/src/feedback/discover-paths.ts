@@ -1,8 +1,8 @@
 // The payload schema of sampled payloads, as JSON. Yields to the event loop: a payload may have a megabyte, and the answer many paths.
 
 import { MAX_DISCOVERED_PATHS, PayloadPathCollector } from '@ortler/feedback-query';
+import { Turns } from '@ortler/worker';
 import { ApiError } from '../trpc/errors.ts';
-import { Turns } from '../turns.ts';
 
 /**
  * Collects the paths of all payloads. Returns the UTF-8 of a `feedbackPayloadSchemaResult`.

@@ -1,8 +1,8 @@
 // Client input as JSON that every database stores: numbers are doubles, text contains no NUL and no unpaired
 // surrogates, nesting is limited.
 
+import { nextTurn, Turns } from '@ortler/worker';
 import { ApiError } from '../trpc/errors.ts';
-import { Turns } from '../turns.ts';
 
 /** Source: the original service. Unit: UTF-16 units of the JSON text. */
 export const MAX_PAYLOAD_LENGTH = 1_048_576;
@@ -10,6 +10,8 @@ export const MAX_PAYLOAD_LENGTH = 1_048_576;
 const MAX_DEPTH = 128;
 /** Values between two looks at the clock. */
 const VALUES_PER_PAUSE = 256;
+/** To write down so many takes a slice of time. */
+const LARGE_COUNT = 5_000;
 
 /**
  * As `toStorableText`. Throws: `invalid_parameter` also for more than `MAX_PAYLOAD_LENGTH`.
@@ -25,12 +27,16 @@ export async function toPayloadDump(payload: Readonly<Record<string, unknown>>):
  * Throws: `invalid_parameter` for one that cannot be stored.
  */
 export async function toStorableText(value: object, place: string): Promise<string> {
-  const hasBigint = await checkStorable(value, place);
+  const { hasBigint, count } = await checkStorable(value, place);
+  if (count > LARGE_COUNT) await nextTurn();
   return hasBigint ? JSON.stringify(value, bigintsAsNumbers) : JSON.stringify(value);
 }
 
-/** Checks all values inside of `root`, in the order of the text, and says whether there is a bigint. Throws: `invalid_parameter`. */
-async function checkStorable(root: object, place: string): Promise<boolean> {
+/** Checks all values inside of `root`, in the order of the text, counts them and looks for a bigint. Throws: `invalid_parameter`. */
+async function checkStorable(
+  root: object,
+  place: string,
+): Promise<{ readonly hasBigint: boolean; readonly count: number }> {
   const turns = new Turns();
   let hasBigint = false;
   const open: { readonly value: object; readonly keys: readonly string[] | null; next: number }[] = [];
@@ -39,7 +45,8 @@ async function checkStorable(root: object, place: string): Promise<boolean> {
     open.push({ value, keys: Array.isArray(value) ? null : Object.keys(value), next: 0 });
   };
   enter(root);
-  for (let count = 1; open.length > 0; count++) {
+  let count = 1;
+  for (; open.length > 0; count++) {
     if (count % VALUES_PER_PAUSE === 0) await turns.pause();
     const frame = open.at(-1)!;
     const { value, keys } = frame;
@@ -56,7 +63,7 @@ async function checkStorable(root: object, place: string): Promise<boolean> {
     else if (typeof inner === 'bigint') hasBigint = true;
     else storable(inner, place, 0);
   }
-  return hasBigint;
+  return { hasBigint, count };
 }
 
 function bigintsAsNumbers(_key: string, value: unknown): unknown {

@@ -32,7 +32,7 @@ it('is shared by all callers where the operator says so, and still split by salt
   expect(of('a', 's')).not.toBe(of('a'));
 });
 
-it('gives the salt of a partition back, whoever shares it', () => {
+it('gives the salt of a partition back, in every scope and for every caller', () => {
   for (const scope of ['team', 'server'] as const)
     for (const caller of [{ keyId: 'k' }, { keyId: 'k', team: 'acme' }])
       for (const salt of [null, '', 'a,"b"]'])

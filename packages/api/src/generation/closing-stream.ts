@@ -18,7 +18,7 @@ export function closingStream<Event, Item>(
 ): AsyncGenerator<Item, void, undefined> {
   const written: Item[] = [];
   let isClosed = false;
-  let lastCall: Promise<unknown> = Promise.resolve();
+  let lastCall: Promise<unknown> | undefined;
 
   const close = async (): Promise<void> => {
     if (isClosed) return;
@@ -42,13 +42,26 @@ export function closingStream<Event, Item>(
   };
   /** Calls wait for each other, as those of a native generator do. A failed one closes the stream. */
   const inTurn = <Result>(call: () => Promise<Result>): Promise<Result> => {
-    const result = lastCall.then(call).catch(async (error: unknown) => {
+    const result = callAfter(lastCall, call);
+    lastCall = result;
+    return result;
+  };
+  const callAfter = async <Result>(
+    before: Promise<unknown> | undefined,
+    call: () => Promise<Result>,
+  ): Promise<Result> => {
+    try {
+      await before;
+    } catch {
+      // Its caller has the error.
+    }
+    try {
+      return await call();
+    } catch (error) {
       await events.return().catch(() => undefined);
       await close();
       throw error;
-    });
-    lastCall = result.catch(() => undefined);
-    return result;
+    }
   };
 
   return {

@@ -1,8 +1,8 @@
 // Log probabilities of a prompt's own tokens, as the wire has them.
 
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TokenLogprob } from '@ortler/engine';
 import type { PromptLogprobs } from '@ortler/schemas';
+import { nextTurn } from '@ortler/worker';
 import { ApiError } from '../trpc/errors.ts';
 
 /** Tokens that are written in one go, each with up to twenty candidates: a millisecond or less. */

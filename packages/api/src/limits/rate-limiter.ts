@@ -5,8 +5,7 @@ import type { AdmittedRequest, LimitedCaller, RateLimiting, RateLimits } from '.
 import { shareOf } from '../team.ts';
 import { ApiError } from '../trpc/errors.ts';
 import { jittered } from './jitter.ts';
-import type { AccountUse, PastUse } from './shared-use.ts';
-import { SharedUse } from './shared-use.ts';
+import { type AccountUse, type PastUse, SharedUse } from './shared-use.ts';
 import { TokenBucket } from './token-bucket.ts';
 
 export const NO_LIMITS: RateLimits = { requestsPerMinute: null, tokensPerMinute: null, concurrency: null };

@@ -176,6 +176,8 @@ export interface TrajectoryLog {
   readonly spool: TrajectorySpool;
   /** The idempotency key, and a digest of the body that detects reuse of the key for another body. */
   readonly idempotency: { readonly key: string; readonly digest: string } | null;
+  /** Of the caller: a log whose client has left is not stored, unless its transaction has come to its end. */
+  readonly signal?: AbortSignal;
 }
 
 export interface StoredTrajectoryLog {

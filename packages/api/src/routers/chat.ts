@@ -18,7 +18,7 @@ import { refuseLargeFaultyInput } from '../trpc/bounded-input.ts';
 import { chunkStream } from '../trpc/chunk-stream.ts';
 import { ApiError } from '../trpc/errors.ts';
 import { orJsonText, toJsonResult } from '../trpc/json-text.ts';
-import { readRawInput, withRawInput } from '../trpc/raw-input.ts';
+import { readRawInput } from '../trpc/raw-input.ts';
 import { requestHeaders } from '../trpc/request-headers.ts';
 import { type CallerContext, createBearerProcedure, router } from '../trpc/trpc.ts';
 import { passOnForChunks, passOnForReply, toPassedChat } from '../upstream/pass-on.ts';
@@ -32,7 +32,6 @@ import { passOnForChunks, passOnForReply, toPassedChat } from '../upstream/pass-
 export function createChatRouter(services: Services) {
   const procedure = createBearerProcedure(services)
     .use(refuseLargeFaultyInput(chatCompletionRequest))
-    .use(withRawInput)
     .meta({ auth: 'bearer', errors: 'openai' });
   const chunks = chunkStream<ChatChunk>();
   return router({
@@ -53,7 +52,7 @@ export function createChatRouter(services: Services) {
         },
       })
       .input(chatCompletionRequest)
-      .output(orJsonText(z.union([chatCompletion, chunks])))
+      .output(orJsonText(z.union([chunks, chatCompletion])))
       .mutation(({ ctx, input }) => (input.stream ? streamed(ctx, input) : complete(ctx, input))),
 
     complete: procedure

@@ -19,7 +19,7 @@ import { refuseLargeFaultyInput } from '../trpc/bounded-input.ts';
 import { chunkStream } from '../trpc/chunk-stream.ts';
 import { ApiError } from '../trpc/errors.ts';
 import { orJsonText, toJsonResult } from '../trpc/json-text.ts';
-import { readRawInput, withRawInput } from '../trpc/raw-input.ts';
+import { readRawInput } from '../trpc/raw-input.ts';
 import { requestHeaders } from '../trpc/request-headers.ts';
 import { type CallerContext, createBearerProcedure, router } from '../trpc/trpc.ts';
 import { type PassedRequest, passOnForChunks, passOnForReply } from '../upstream/pass-on.ts';
@@ -34,7 +34,6 @@ import { COMPLETION_SHAPE } from '../upstream/reply-shape.ts';
 export function createCompletionsRouter(services: Services) {
   const procedure = createBearerProcedure(services)
     .use(refuseLargeFaultyInput(completionRequest))
-    .use(withRawInput)
     .meta({ auth: 'bearer', errors: 'openai' });
   const chunks = chunkStream<CompletionChunk>();
   return router({
@@ -57,7 +56,7 @@ export function createCompletionsRouter(services: Services) {
         },
       })
       .input(completionRequest)
-      .output(orJsonText(z.union([completion, chunks])))
+      .output(orJsonText(z.union([chunks, completion])))
       .mutation(({ ctx, input }) => (input.stream ? streamed(ctx, input) : complete(ctx, input))),
 
     complete: procedure

@@ -20,6 +20,7 @@ import {
   feedbackQueryResult,
   feedbackReplaceRequest,
 } from '@ortler/schemas';
+import { Turns } from '@ortler/worker';
 import type { z } from 'zod';
 import { answerQuery } from '../feedback/answer-query.ts';
 import { checkAnnotation } from '../feedback/check-annotation.ts';
@@ -38,7 +39,6 @@ import { refuseLargeFaultyInput } from '../trpc/bounded-input.ts';
 import { orJsonText, toResult } from '../trpc/json-text.ts';
 import { reportFaults } from '../trpc/report-faults.ts';
 import { type CallerContext, createBasicProcedure, type ProcedureMeta, router } from '../trpc/trpc.ts';
-import { Turns } from '../turns.ts';
 import { createFeedbackAnnotationProcedures } from './feedback-annotations.ts';
 import { feedbackRoute } from './feedback-route.ts';
 

@@ -70,7 +70,7 @@ export function createResponsesRouter(services: Services) {
         },
       })
       .input(responseRequest)
-      .output(z.union([responseObject, events]))
+      .output(z.union([events, responseObject]))
       .mutation(({ ctx, input }) =>
         input.stream ? streamResponse(services, ctx, input) : completeResponse(services, ctx, input),
       ),

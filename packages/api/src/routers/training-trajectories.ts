@@ -18,6 +18,7 @@ import { findModel } from '../training/find-model.ts';
 import { logTrajectories } from '../training/log-trajectories.ts';
 import { toSplitMetrics, toTrajectoryItem, toTrajectoryLine } from '../training/to-wire.ts';
 import { chunkStream, isAsyncIterable } from '../trpc/chunk-stream.ts';
+import { readRawInput } from '../trpc/raw-input.ts';
 import { invalidInput, reportFaults } from '../trpc/report-faults.ts';
 import { logRequestHeaders, requestHeaders } from '../trpc/request-headers.ts';
 import { createBearerProcedure, router } from '../trpc/trpc.ts';
@@ -73,12 +74,11 @@ export function createTrajectoryProcedures(services: Services) {
             'Metrics are averaged and appear as `<split>/<metric>` on the checkpoint of the step.',
         },
       })
-      // The input is parsed from JSON text as for REST, so that both transports store and refuse the same.
-      .use(async ({ next, getRawInput }) => next({ ctx: { rawInput: await getRawInput() } }))
       .input(trajectoryLogInput)
       .output(trajectoryLogResult)
-      .mutation(({ ctx, input }) =>
-        logTrajectories(services, ctx, input.model_id, toBytes(toJsonText(ctx.rawInput))),
+      // The input is parsed from JSON text as for REST, so that both transports store and refuse the same.
+      .mutation(async ({ ctx, input }) =>
+        logTrajectories(services, ctx, input.model_id, toBytes(toJsonText(await readRawInput(ctx)))),
       ),
 
     logBytes: procedure

@@ -2,6 +2,7 @@
 
 import type { EncodePromptOptions, Engine, Prompt, ToolsRequest } from '@ortler/engine';
 import { MAX_TOKEN_ID_COUNT, type TokenizeRequest } from '@ortler/schemas';
+import { Turns } from '@ortler/worker';
 import { toTemplate } from '../chat/to-generation-request.ts';
 import { toTemplateMessages } from '../chat/to-template-messages.ts';
 import { toTools, withToolChoice } from '../chat/to-tools.ts';
@@ -11,7 +12,6 @@ import { findModel, withEngine } from '../generation/ready-engine.ts';
 import type { Services } from '../ports/services.ts';
 import { shareOf } from '../team.ts';
 import type { CallerContext } from '../trpc/trpc.ts';
-import { Turns } from '../turns.ts';
 
 /** Tokens that are written between two pauses: a few milliseconds. */
 const TOKENS_PER_SLICE = 8_192;

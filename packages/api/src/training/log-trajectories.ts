@@ -15,7 +15,7 @@ const KEY_PATTERN = /^[\x21-\x7e]{1,200}$/;
 /** Throws: `not_found`, `invalid_input`. */
 export async function logTrajectories(
   services: Services,
-  { headers, principal }: Pick<CallerContext, 'headers' | 'principal'>,
+  { headers, principal, signal }: Pick<CallerContext, 'headers' | 'principal' | 'signal'>,
   modelReference: string,
   body: AsyncIterable<Uint8Array>,
 ): Promise<TrajectoryLogResult> {
@@ -28,9 +28,9 @@ export async function logTrajectories(
   const spool = trajectories.openSpool();
   try {
     const hashed = key === undefined ? body : hashing(body, bytes => hash.update(bytes));
-    const log = await readTrajectoryLog(hashed, spool, services.now());
+    const log = await readTrajectoryLog(hashed, spool, services.now(), signal);
     const idempotency = key === undefined ? null : { key, digest: hash.digest('hex') };
-    const stored = await trajectories.append(model.id, { ...log, spool, idempotency });
+    const stored = await trajectories.append(model.id, { ...log, spool, idempotency, signal });
     if (stored === 'unknown-model') throw unknownModel(modelReference);
     if (stored === 'key-reused') throw wrongKey('belongs to an earlier call with another body');
     const { id, groupCount, trajectoryCount } = stored;

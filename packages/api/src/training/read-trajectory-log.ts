@@ -11,11 +11,11 @@ import {
   trajectoryLogHead,
   type ValidationDetail,
 } from '@ortler/schemas';
+import { Turns } from '@ortler/worker';
 import { z } from 'zod';
 import type { TrajectoryLog, TrajectorySpool } from '../ports/training-services.ts';
 import { safeParseBounded } from '../trpc/bounded-input.ts';
 import { invalidInput } from '../trpc/report-faults.ts';
-import { Turns } from '../turns.ts';
 import { MetricError, MetricTallies } from './metric-tallies.ts';
 import { toTrajectoryRecord } from './to-trajectory-record.ts';
 
@@ -36,7 +36,7 @@ const CHARACTERS_PER_TRAJECTORY = 64;
 const MAX_DEPTH = 128;
 const TRAJECTORY_LEVEL = 4;
 
-export type ReadTrajectoryLog = Omit<TrajectoryLog, 'spool' | 'idempotency'>;
+export type ReadTrajectoryLog = Omit<TrajectoryLog, 'spool' | 'idempotency' | 'signal'>;
 
 type Keys = readonly (string | number)[];
 
@@ -50,14 +50,16 @@ const trajectoryList = z.object({ trajectories: z.array(z.unknown()) });
 /**
  * Reads a body to its end.
  * @param receivedAtMs Start time of trajectories without one. Unit: milliseconds since 1970.
- * Mutates: `spool`, to which all records are added. Throws: `invalid_input` with all faults.
+ * @param signal Of the caller: a log whose client has left is not read on.
+ * Mutates: `spool`, to which all records are added. Throws: `invalid_input` with all faults; the reason of the signal.
  */
 export async function readTrajectoryLog(
   body: AsyncIterable<Uint8Array>,
   spool: TrajectorySpool,
   receivedAtMs: number,
+  signal?: AbortSignal,
 ): Promise<ReadTrajectoryLog> {
-  const reading = new LogReading(new JsonTextReader(decode(body)), spool, receivedAtMs);
+  const reading = new LogReading(new JsonTextReader(decode(body)), spool, receivedAtMs, signal);
   try {
     return await reading.read();
   } catch (error) {
@@ -75,16 +77,23 @@ class LogReading {
   readonly #reader: JsonTextReader;
   readonly #spool: TrajectorySpool;
   readonly #receivedAtMs: number;
+  readonly #signal: AbortSignal | undefined;
   readonly #tallies = new MetricTallies();
   readonly #turns = new Turns();
   readonly #faults: ValidationDetail[] = [];
   #groupCount = 0;
   #trajectoryCount = 0;
 
-  constructor(reader: JsonTextReader, spool: TrajectorySpool, receivedAtMs: number) {
+  constructor(
+    reader: JsonTextReader,
+    spool: TrajectorySpool,
+    receivedAtMs: number,
+    signal: AbortSignal | undefined,
+  ) {
     this.#reader = reader;
     this.#spool = spool;
     this.#receivedAtMs = receivedAtMs;
+    this.#signal = signal;
   }
 
   async read(): Promise<ReadTrajectoryLog> {
@@ -122,13 +131,18 @@ class LogReading {
     };
   }
 
+  async #pause(): Promise<void> {
+    await this.#turns.pause();
+    this.#signal?.throwIfAborted();
+  }
+
   /** Returns an empty list, because the groups are in the spool or among the faults. */
   async #readGroups(): Promise<readonly unknown[]> {
     await this.#reader.readList(async groupIndex => {
       const place: Keys = ['trajectory_groups', groupIndex];
       this.place = place;
       this.#groupCount++;
-      await this.#turns.pause();
+      await this.#pause();
       this.#checkCount(groupIndex + 1, 'groups', place);
       if ((await this.#reader.peek()) === '{') await this.#readGroup(groupIndex, place);
       else this.#report(toDetails(wrappedGroup, { [WRAPPER]: await this.#takeValue() }, place, [WRAPPER]));
@@ -170,7 +184,7 @@ class LogReading {
 
   async #readTrajectory(groupIndex: number, trajectoryIndex: number, place: Keys): Promise<void> {
     this.place = place;
-    await this.#turns.pause();
+    await this.#pause();
     const slice = await this.#reader.takeValue(MAX_TRAJECTORY_LENGTH);
     const value = this.#parse(slice, MAX_DEPTH - TRAJECTORY_LEVEL);
     const parsed = safeParseBounded(wrappedTrajectory, { [WRAPPER]: value });

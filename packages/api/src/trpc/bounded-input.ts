@@ -1,6 +1,7 @@
 // Keeps a refusal cheap. A schema reports every fault, and a body of a few megabytes can hold a million of them: to
 // collect and print those would stop the whole process for seconds. Large inputs are therefore searched for one fault.
 
+import { nextTurn } from '@ortler/worker';
 import { TRPCError } from '@trpc/server';
 import type { z } from 'zod';
 import { middleware } from './trpc.ts';
@@ -22,13 +23,18 @@ export function safeParseBounded<Value>(
   return schema.safeParse(input);
 }
 
-/** A step before `.input(schema)`: a large input that the schema refuses fails at once, with its first fault. */
+/**
+ * A step before `.input(schema)`: a large input that the schema refuses fails at once, with its first fault. Each look at a large
+ * input is a turn of its own.
+ */
 export function refuseLargeFaultyInput(schema: z.ZodType) {
   return middleware(async ({ getRawInput, next }) => {
     const input = await getRawInput();
     if (holdsMoreValues(input, MAX_FULLY_REPORTED_VALUES)) {
+      await nextTurn();
       const { error } = schema.safeParse(input, FIRST_FAULT);
       if (error !== undefined) throw new TRPCError({ code: 'BAD_REQUEST', cause: error });
+      await nextTurn();
     }
     return next();
   });

@@ -23,9 +23,12 @@ export const JSON_TEXT = { type: 'string', contentMediaType: 'application/json' 
 
 const jsonText = z.custom<JsonText>(value => value instanceof JsonText).meta({ override: JSON_TEXT });
 
-/** The output schema of a procedure that returns `toResult`. Typed callers see the result alone. */
+/**
+ * The output schema of a procedure that returns `toResult`. Typed callers see the result alone. The text comes first, because a
+ * schema that fails has to tell every fault before the next one is tried.
+ */
 export function orJsonText<Schema extends z.ZodType>(schema: Schema): z.ZodType<z.output<Schema>> {
-  return z.union([schema, jsonText]) as unknown as z.ZodType<z.output<Schema>>;
+  return z.union([jsonText, schema]) as unknown as z.ZodType<z.output<Schema>>;
 }
 
 /** What a procedure returns for the text of a result. */

@@ -1,13 +1,7 @@
 // The input of a procedure as the caller sent it, beside what the schema reads from it: requests that are passed on to other
-// servers keep what the schema does not know.
+// servers and trajectories that are stored keep what the schema does not know.
 
 import type { CallerContext } from './trpc.ts';
-import { middleware } from './trpc.ts';
-
-/** A step before `.input(schema)`. */
-export const withRawInput = middleware(({ ctx, getRawInput, next }) =>
-  next({ ctx: { ...ctx, getRawInput } }),
-);
 
 /** The JSON object that the schema has checked. */
 export async function readRawInput({

@@ -34,7 +34,7 @@ export interface ApiContext {
 /** The context of a procedure after authentication. */
 export interface CallerContext extends ApiContext {
   readonly principal: Principal;
-  /** The input as it was sent; set by `withRawInput`. */
+  /** The input as it was sent. Only of procedures with a bearer key. */
   readonly getRawInput?: (() => Promise<unknown>) | undefined;
 }
 
@@ -121,10 +121,10 @@ type CallerServices = Pick<Services, 'credentials'> & Partial<Pick<Services, 'li
  * Throws: as `requireBearer`; `rate_limit_requests`, `rate_limit_tokens`.
  */
 export function createBearerProcedure(services: CallerServices) {
-  return t.procedure.use(async ({ ctx, next }) => {
+  return t.procedure.use(async ({ ctx, getRawInput, next }) => {
     const principal = await requireBearer(services, ctx.credentials);
     countRequest(services, ctx, principal);
-    return next({ ctx: { ...ctx, principal } });
+    return next({ ctx: { principal, getRawInput } });
   });
 }
 
@@ -152,7 +152,7 @@ export function createBasicProcedure(services: CallerServices) {
     const principal = key === null ? null : await services.credentials.verifyBearer(key);
     if (principal === null) throw new ApiError('unauthorized', 'Unauthorized');
     countRequest(services, ctx, principal);
-    return next({ ctx: { ...ctx, principal } });
+    return next({ ctx: { principal } });
   });
 }
 

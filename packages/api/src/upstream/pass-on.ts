@@ -10,11 +10,11 @@ import type { ServedModel, Services, UpstreamModel } from '../ports/services.ts'
 import type { CallerContext } from '../trpc/trpc.ts';
 import { fromUpstreamError } from './from-upstream-error.ts';
 import {
+  asReply,
   CHAT_SHAPE,
   choicesOf,
   completeReply,
   type Fields,
-  parseReply,
   type ReplyNames,
   type ReplyShape,
 } from './reply-shape.ts';
@@ -78,7 +78,7 @@ export async function passOnForReply(
   const report = startReport(services, context, passed);
   const names = namesOf(services, passed);
   try {
-    const reply = parseReply(await upstream.postForJson(toSent(services, context, passed, false)));
+    const reply = asReply(await upstream.postForJson(toSent(services, context, passed, false)));
     completeReply(reply, names, shape);
     for (const { finish_reason: reason } of choicesOf(reply))
       if (typeof reason === 'string') report.finish(reason);

@@ -78,14 +78,20 @@ export const COMPLETION_SHAPE: ReplyShape = {
   textOf: choice => choice,
 };
 
-/** The object that a text holds. Throws: `UpstreamError` `invalid_reply`. */
-export function parseReply(text: string): Fields {
+/** The object that an event holds. Throws: `UpstreamError` `invalid_reply`. */
+export function parseChunk(text: string): Fields {
+  let value: unknown;
   try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields;
+    value = JSON.parse(text);
   } catch (error) {
-    throw new UpstreamError('invalid_reply', 'An answer is not JSON.', { cause: error });
+    throw new UpstreamError('invalid_reply', 'An event is not JSON.', { cause: error });
   }
+  return asReply(value);
+}
+
+/** Throws: `UpstreamError` `invalid_reply` where the value is no object. */
+export function asReply(value: unknown): Fields {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields;
   throw new UpstreamError('invalid_reply', 'An answer is no JSON object.');
 }
 

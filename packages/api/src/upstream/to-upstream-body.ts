@@ -1,6 +1,6 @@
 // The body of a request as it goes to an upstream server: as the caller sent it, but for what this server decides.
 
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { stringifyLosslessJson } from '@ortler/json';
 import type { Principal, Services } from '../ports/services.ts';
 
@@ -40,5 +40,5 @@ export function toCacheSalt(
 ): string | undefined {
   if (scope === 'server' || team === undefined) return salt ?? undefined;
   const owner = JSON.stringify(salt == null ? [team] : [team, salt]);
-  return createHash('sha256').update(owner).digest('base64url');
+  return hash('sha256', owner, 'base64url');
 }

@@ -9,7 +9,7 @@ import {
   completeChunk,
   type Fields,
   hasText,
-  parseReply,
+  parseChunk,
   type ReplyNames,
   type ReplyShape,
 } from './reply-shape.ts';
@@ -50,10 +50,10 @@ export class UpstreamChunks implements EventSource<Fields> {
   }
 
   /** Throws: `ApiError` when a server fails, the caller leaves or this server stops. */
-  async next(): Promise<Step> {
+  next(): Promise<Step> {
     const first = this.#first;
     this.#first = undefined;
-    return first ?? this.#read();
+    return first === undefined ? this.#read() : Promise.resolve(first);
   }
 
   /** Leaves the answer, which ends it on the server too. */
@@ -74,7 +74,7 @@ export class UpstreamChunks implements EventSource<Fields> {
           await report.end('finished');
           return step;
         }
-        const chunk = parseReply(step.value);
+        const chunk = parseChunk(step.value);
         if (chunk.error !== undefined && chunk.error !== null) throw fromErrorEvent(chunk.error, names.model);
         if (this.#prepare(chunk)) return { done: false, value: chunk };
       }
