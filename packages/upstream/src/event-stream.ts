@@ -1,45 +1,124 @@
-// Server-sent events of a completion: bytes in any pieces become the text of each `data:` field, as it was sent.
+// Server-sent events of a completion: bytes in any pieces become the text of each `data:` field, as it was sent. The stream holds
+// its server until it ends, fails or is left.
 
+import type { ReplyBody } from './reply-body.ts';
+import type { Lease } from './server-pool.ts';
 import { UpstreamError } from './upstream-error.ts';
 
 const DONE = '[DONE]';
 /** Longest event. A server that sends more without an end of line is no server of this protocol. */
 const MAX_EVENT_LENGTH = 64 * 1024 * 1024;
 
-/**
- * Yields the data of each event up to `[DONE]`, which is left out. Comments and other fields are left out too.
- * Throws: `UpstreamError` `broken` when the bytes end before `[DONE]`, `invalid_reply` for bytes that are no events.
- */
-export async function* readEventStream(
-  bytes: AsyncIterable<Uint8Array>,
-): AsyncGenerator<string, void, undefined> {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
-  let rest = '';
-  let data: string[] = [];
-  for await (const chunk of bytes) {
-    rest += decode(decoder, chunk);
-    if (rest.length > MAX_EVENT_LENGTH) throw new UpstreamError('invalid_reply', 'An event has no end.');
-    // A carriage return at the end may belong to a line feed that has not come yet.
-    const lines = rest.split(/\r\n|\n|\r(?!$)/);
-    rest = lines.pop()!;
-    for (const line of lines) {
-      if (line !== '') {
-        if (/^data(:|$)/.test(line)) data.push(line.replace(/^data:? ?/, ''));
-        continue;
-      }
-      if (data.length === 0) continue;
-      const text = data.join('\n');
-      data = [];
-      if (text === DONE) return;
-      yield text;
-    }
-  }
-  throw new UpstreamError('broken', 'The stream ended before its last event.');
+export interface EventStreamOptions {
+  readonly body: ReplyBody;
+  readonly lease: Lease;
+  /** What a failure of the stream says of its server. */
+  readonly outcomeOf: (error: unknown) => Parameters<Lease['end']>[0];
 }
 
-function decode(decoder: InstanceType<typeof TextDecoder>, chunk: Uint8Array): string {
+export class EventStream implements AsyncIterableIterator<string, void> {
+  readonly #options: EventStreamOptions;
+  readonly #decoder = new TextDecoder('utf-8', { fatal: true });
+  /** Events that came and were not taken. */
+  readonly #events: string[] = [];
+  /** The end of what came, a line without its end. */
+  #rest = '';
+  #data: string[] = [];
+  /** `[DONE]` came, or the stream was left. */
+  #isDone = false;
+  #hasEnded = false;
+
+  private constructor(options: EventStreamOptions) {
+    this.#options = options;
+  }
+
+  /** Waits for the first event. Throws: as `next`; then the lease is still the caller's. */
+  static async start(options: EventStreamOptions): Promise<EventStream> {
+    const stream = new EventStream(options);
+    await stream.#fill();
+    return stream;
+  }
+
+  /**
+   * The data of the next event up to `[DONE]`, which is left out. Comments and other fields are left out too.
+   * Throws: `UpstreamError` `broken` when the bytes end before `[DONE]`, `invalid_reply` for bytes that are no events; errors of the body.
+   */
+  async next(): Promise<IteratorResult<string, void>> {
+    try {
+      if (this.#events.length === 0) await this.#fill();
+    } catch (error) {
+      this.#end(this.#options.outcomeOf(error));
+      throw error;
+    }
+    const value = this.#events.shift();
+    if (value !== undefined) return { done: false, value };
+    this.#end('succeeded');
+    return { done: true, value: undefined };
+  }
+
+  /** Ends the request, also before the first event was taken. */
+  async return(): Promise<IteratorResult<string, void>> {
+    this.#isDone = true;
+    this.#events.length = 0;
+    this.#options.body.leave();
+    this.#end('left');
+    return { done: true, value: undefined };
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  /** Reads until there is an event, or the last one was taken. Leaves the body where it throws. */
+  async #fill(): Promise<void> {
+    const { body } = this.#options;
+    try {
+      while (this.#events.length === 0 && !this.#isDone) {
+        const piece = await body.read();
+        if (piece === null) throw new UpstreamError('broken', 'The stream ended before its last event.');
+        this.#add(decode(this.#decoder, piece));
+      }
+    } catch (error) {
+      body.leave();
+      if (!this.#isDone) throw error;
+    }
+    // What may come after the last event is not waited for.
+    if (this.#isDone) body.leave();
+  }
+
+  #add(text: string): void {
+    this.#rest += text;
+    if (this.#rest.length > MAX_EVENT_LENGTH)
+      throw new UpstreamError('invalid_reply', 'An event has no end.');
+    // A carriage return at the end may belong to a line feed that has not come yet.
+    const lines = this.#rest.split(/\r\n|\n|\r(?!$)/);
+    this.#rest = lines.pop()!;
+    for (const line of lines) {
+      if (line !== '') {
+        if (/^data(:|$)/.test(line)) this.#data.push(line.replace(/^data:? ?/, ''));
+        continue;
+      }
+      if (this.#data.length === 0) continue;
+      const event = this.#data.join('\n');
+      this.#data = [];
+      if (event === DONE) {
+        this.#isDone = true;
+        return;
+      }
+      this.#events.push(event);
+    }
+  }
+
+  #end(outcome: Parameters<Lease['end']>[0]): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#options.lease.end(outcome);
+  }
+}
+
+function decode(decoder: InstanceType<typeof TextDecoder>, piece: Uint8Array): string {
   try {
-    return decoder.decode(chunk, { stream: true });
+    return decoder.decode(piece, { stream: true });
   } catch (error) {
     throw new UpstreamError('invalid_reply', 'The stream is not UTF-8.', { cause: error });
   }

@@ -3,6 +3,7 @@
 
 import { type Agent, type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
+import { ReplyBody } from './reply-body.ts';
 import { UpstreamError } from './upstream-error.ts';
 
 /** Unit: milliseconds. */
@@ -27,10 +28,8 @@ export interface ExchangeRequest {
 export interface Exchange {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
-  /** To be read once, to its end or left. Throws: `UpstreamError` `silent`, `broken`, or the reason of the signal. */
-  readonly body: AsyncIterable<Buffer>;
-  /** Ends the connection, where the body is not read. */
-  leave(): void;
+  /** To be read to its end or left. */
+  readonly body: ReplyBody;
 }
 
 /** Resolves with the headers of the answer. Throws: `UpstreamError` `unreachable`, `slow`, `broken`; the reason of the signal. */
@@ -59,17 +58,25 @@ export function exchange({
   };
   const onAbort = () => fail(signal.reason);
   signal.addEventListener('abort', onAbort, { once: true });
-  const tooSlow = (code: 'unreachable' | 'slow', what: string, limitMs: number) =>
-    fail(new UpstreamError(code, `${url.host} gave no ${what} within ${limitMs} ms.`));
-  let timer = setTimeout(() => tooSlow('unreachable', 'connection', timeouts.connectMs), timeouts.connectMs);
+  let timer: NodeJS.Timeout | undefined;
+  const limit = (code: 'unreachable' | 'slow', what: string, limitMs: number) => {
+    timer = setTimeout(
+      () => fail(new UpstreamError(code, `${url.host} gave no ${what} within ${limitMs} ms.`)),
+      limitMs,
+    );
+  };
   const onConnected = () => {
     isConnected = true;
     clearTimeout(timer);
-    timer = setTimeout(() => tooSlow('slow', 'answer', timeouts.firstByteMs), timeouts.firstByteMs);
+    limit('slow', 'answer', timeouts.firstByteMs);
   };
   outgoing.on('socket', socket => {
-    if (!socket.connecting) onConnected();
-    else socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', onConnected);
+    if (!socket.connecting) {
+      onConnected();
+      return;
+    }
+    limit('unreachable', 'connection', timeouts.connectMs);
+    socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', onConnected);
   });
   outgoing.on('error', error => {
     const [code, text] = isConnected
@@ -83,44 +90,9 @@ export function exchange({
     resolve({
       status: incoming.statusCode!,
       headers: incoming.headers,
-      body: readBody(incoming, { host: url.host, silenceMs: timeouts.silenceMs, signal }),
-      leave: () => incoming.destroy(),
+      body: new ReplyBody(incoming, { host: url.host, silenceMs: timeouts.silenceMs, signal }),
     });
   });
   outgoing.end(body ?? undefined);
   return promise;
-}
-
-async function* readBody(
-  incoming: IncomingMessage,
-  {
-    host,
-    silenceMs,
-    signal,
-  }: { readonly host: string; readonly silenceMs: number; readonly signal: AbortSignal },
-): AsyncGenerator<Buffer, void, undefined> {
-  const chunks = incoming[Symbol.asyncIterator]() as AsyncIterator<Buffer, void>;
-  const onAbort = () => incoming.destroy(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
-  try {
-    signal.throwIfAborted();
-    for (;;) {
-      const timer = setTimeout(
-        () => incoming.destroy(new UpstreamError('silent', `${host} sent nothing for ${silenceMs} ms.`)),
-        silenceMs,
-      );
-      const step = await chunks.next().finally(() => clearTimeout(timer));
-      if (step.done === true) return;
-      yield step.value;
-    }
-  } catch (error) {
-    if (signal.aborted) throw signal.reason;
-    if (error instanceof UpstreamError) throw error;
-    throw new UpstreamError('broken', `${host} ended the connection within its answer.`, { cause: error });
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-    // A reader that left before the end ends the generation of the server with the connection; else the connection is kept.
-    if (incoming.complete) incoming.resume();
-    else incoming.destroy();
-  }
 }

@@ -1,7 +1,7 @@
 // Consistent hashing with bounded loads: the same key goes to the same server while that server has no more than its share of
 // the open requests, else to the next on the ring. Source: Mirrokni, Thorup, Zadimoghaddam 2016, arXiv:1608.01350.
 
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** Points of each server on the ring: enough that shares differ by a few percent. */
 const POINTS_PER_SERVER = 128;
@@ -30,7 +30,7 @@ export class HashRing {
    */
   choose(key: string, loads: readonly number[], isAllowed: (index: number) => boolean): number | undefined {
     const allowed = loads.map((_, index) => index).filter(isAllowed);
-    if (allowed.length === 0) return undefined;
+    if (allowed.length <= 1) return allowed[0];
     const total = allowed.reduce((sum, index) => sum + loads[index]!, 0);
     const bound = Math.ceil((LOAD_FACTOR * (total + 1)) / allowed.length);
     const start = this.#firstFrom(positionOf(key));
@@ -56,5 +56,5 @@ export class HashRing {
 
 /** 48 bits of a hash, which a number holds exactly. */
 function positionOf(text: string): number {
-  return createHash('sha256').update(text).digest().readUIntBE(0, 6);
+  return hash('sha256', text, 'buffer').readUIntBE(0, 6);
 }

@@ -1,23 +1,23 @@
-// The body of an answer as text: JSON that was asked for, or what a server says of an error.
+// The whole body of an answer: JSON that was asked for, or what a server says of an error.
 
 import type { Exchange } from './exchange.ts';
+import type { ReplyBody } from './reply-body.ts';
 import { UpstreamError, type UpstreamErrorCode } from './upstream-error.ts';
 
 const MAX_JSON_BYTES = 256 * 1024 * 1024;
 const MAX_ERROR_BYTES = 64 * 1024;
 
-/** Throws: `UpstreamError` `invalid_reply` where the body is no JSON; errors of the body. */
-export async function readJsonText(host: string, reply: Exchange): Promise<string> {
+/** The value of a JSON document. Throws: `UpstreamError` `invalid_reply` where the body is none; errors of the body. */
+export async function readJson(host: string, reply: Exchange): Promise<unknown> {
   const text = await readText(reply.body, MAX_JSON_BYTES);
   try {
-    JSON.parse(text);
+    return JSON.parse(text);
   } catch (error) {
     throw new UpstreamError('invalid_reply', `${host} answered with something that is not JSON.`, {
       status: reply.status,
       cause: error,
     });
   }
-  return text;
 }
 
 /**
@@ -65,14 +65,17 @@ export function toRetryAfterMs(value: string | undefined): number | undefined {
 }
 
 /** Bytes past the limit end the reading. Throws: `invalid_reply` for those, and errors of the body. */
-async function readText(body: AsyncIterable<Buffer>, maxBytes: number): Promise<string> {
+async function readText(body: ReplyBody, maxBytes: number): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of body) {
+  for (;;) {
+    const chunk = await body.read();
+    if (chunk === null) return Buffer.concat(chunks).toString('utf8');
     size += chunk.length;
-    if (size > maxBytes)
+    if (size > maxBytes) {
+      body.leave();
       throw new UpstreamError('invalid_reply', `The answer has more than ${maxBytes} bytes.`);
+    }
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString('utf8');
 }

@@ -4,10 +4,9 @@
 import { Agent } from 'node:http';
 import { Agent as TlsAgent } from 'node:https';
 import type { CircuitBreakerOptions } from './circuit-breaker.ts';
-import { readEventStream } from './event-stream.ts';
+import { EventStream } from './event-stream.ts';
 import { type Exchange, exchange, type Timeouts } from './exchange.ts';
-import { leasedEvents } from './leased-events.ts';
-import { readErrorReply, readJsonText } from './read-reply.ts';
+import { readErrorReply, readJson } from './read-reply.ts';
 import { type Lease, ServerPool, type ServerState } from './server-pool.ts';
 import { UpstreamError } from './upstream-error.ts';
 
@@ -39,12 +38,12 @@ export interface Upstream {
   /** Time until some server may be asked; 0: one may be now. Unit: milliseconds. */
   readonly remainingMs: number;
   /**
-   * The text of a JSON document of one server, by its place. It neither waits for the circuit breaker nor counts for it.
+   * The value of a JSON document of one server, by its place. It neither waits for the circuit breaker nor counts for it.
    * Throws: as `postForJson`.
    */
-  getJson(server: number, path: string, signal: AbortSignal): Promise<string>;
-  /** The text of a JSON answer. Throws: `UpstreamError`, or the reason of the signal. */
-  postForJson(request: UpstreamRequest): Promise<string>;
+  getJson(server: number, path: string, signal: AbortSignal): Promise<unknown>;
+  /** The value of a JSON answer. Throws: `UpstreamError`, or the reason of the signal. */
+  postForJson(request: UpstreamRequest): Promise<unknown>;
   /**
    * The data of each event, once the first has come. To be read to its end or left, which ends the request.
    * Throws: as `postForJson`; while it is read, `silent`, `broken` and `invalid_reply`.
@@ -162,24 +161,23 @@ export function createUpstream({ urls, apiKey, timeouts, breaker }: UpstreamOpti
     async getJson(server, path, signal) {
       const url = bases[server]!;
       const reply = await send(url, { path, body: null, signal }, 'application/json');
-      return readJsonText(url.host, reply);
+      return readJson(url.host, reply);
     },
     postForJson: request =>
       askUntilAnswered(request, 'application/json', async (reply, lease) => {
-        const text = await readJsonText(lease.url.host, reply);
+        const value = await readJson(lease.url.host, reply);
         lease.end('succeeded');
-        return text;
+        return value;
       }),
     postForEvents: request =>
       askUntilAnswered(request, 'text/event-stream', async (reply, lease) => {
         const type = reply.headers['content-type'] ?? 'no type';
         if (!type.startsWith('text/event-stream')) {
-          reply.leave();
+          reply.body.leave();
           throw new UpstreamError('invalid_reply', `${lease.url.host} answered a stream with ${type}.`);
         }
-        const events = readEventStream(reply.body);
-        const first = await events.next();
-        return leasedEvents({ events, first, lease, outcomeOf: error => outcomeOf(error, request.signal) });
+        const { body } = reply;
+        return EventStream.start({ body, lease, outcomeOf: error => outcomeOf(error, request.signal) });
       }),
     close() {
       agents.http.destroy();

@@ -7,6 +7,8 @@ import { type FaultyServer, type Step, startFaultyServer, steps } from '../src/t
 
 const ANSWER = { id: 'a', choices: [] };
 const BUSY = { error: { message: 'too many' } };
+const SILENCE_MS = 150;
+
 const open: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of open.splice(0).reverse()) await close();
@@ -19,7 +21,7 @@ async function start(...script: readonly Step[]): Promise<FaultyServer> {
 }
 
 function connect(urls: readonly string[], options: Partial<UpstreamOptions> = {}): Upstream {
-  const timeouts = { connectMs: 500, firstByteMs: 150, silenceMs: 150 };
+  const timeouts = { connectMs: 500, firstByteMs: 150, silenceMs: SILENCE_MS };
   const upstream = createUpstream({ urls, timeouts, ...options });
   open.push(() => upstream.close());
   return upstream;
@@ -59,11 +61,11 @@ async function closedUrl(): Promise<string> {
 }
 
 describe('an answer in JSON', () => {
-  it('comes back as it was sent; path, body and key go out', async () => {
+  it('comes back with its values; path, body and key go out', async () => {
     const text = '{"id": "a", "n": 12345678901234567890}';
     const server = await start(steps.json(text));
     const upstream = connect([server.url], { apiKey: 'secret' });
-    expect(await upstream.postForJson(request())).toBe(text);
+    expect(await upstream.postForJson(request())).toEqual(JSON.parse(text));
     expect(server.bodies).toEqual(['{"model":"m"}']);
     expect(server.headers[0]).toMatchObject({ authorization: 'Bearer secret' });
     expect(openCounts(upstream)).toEqual([0]);
@@ -207,6 +209,22 @@ describe('a stream', () => {
     for await (const _ of events) count++;
     expect(count).toBe(400);
   });
+
+  it('is not silent when its bytes have come and the event loop was too busy to read them', async () => {
+    const server = await start(response => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 1\n\n');
+      // Written after the event loop has polled, so that timers come before the next poll.
+      const write = () => {
+        response.end('data: 2\n\ndata: [DONE]\n\n');
+        process.nextTick(() => {
+          const endMs = performance.now() + 2 * SILENCE_MS;
+          while (performance.now() < endMs);
+        });
+      };
+      setTimeout(() => setImmediate(write), SILENCE_MS / 3);
+    });
+    expect(await readAll(connect([server.url]))).toEqual(['1', '2']);
+  });
 });
 
 describe('a server that keeps failing', () => {
@@ -229,7 +247,7 @@ describe('a server that keeps failing', () => {
     nowMs = 2_500;
     expect(await errorOf(upstream.postForJson(request()))).toMatchObject({ retryAfterMs: 500 });
     nowMs = 3_000;
-    expect(JSON.parse(await upstream.postForJson(request()))).toEqual(ANSWER);
+    expect(await upstream.postForJson(request())).toEqual(ANSWER);
     expect(upstream.servers).toMatchObject([{ breaker: 'closed', requestCount: 4, failureCount: 3 }]);
     expect(server.bodies).toHaveLength(4);
   });
@@ -240,7 +258,7 @@ describe('a server that keeps failing', () => {
     await errorOf(upstream.postForJson(request()));
     const { signal } = new AbortController();
     expect(await errorOf(upstream.getJson(0, 'models', signal))).toMatchObject({ code: 'failed' });
-    expect(JSON.parse(await upstream.getJson(0, 'models', signal))).toEqual({ data: [] });
+    expect(await upstream.getJson(0, 'models', signal)).toEqual({ data: [] });
     expect(upstream.servers).toMatchObject([{ breaker: 'open', requestCount: 1, failureCount: 1 }]);
   });
 });
