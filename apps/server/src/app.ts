@@ -4,16 +4,8 @@
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import cors from '@fastify/cors';
-import {
-  createAppRouter,
-  type JsonText,
-  MAX_BATCH_CALLS,
-  type PublicError,
-  type Services,
-  toPublicError,
-} from '@ortler/api';
+import { createAppRouter, type PublicError, type Services } from '@ortler/api';
 import type { DeviceChoice } from '@ortler/onnxruntime';
-import { fastifyTRPCPlugin } from '@trpc/server/adapters/fastify';
 import {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -22,24 +14,24 @@ import {
   fastify,
 } from 'fastify';
 import { answerUnmetExpectation, createBrokenRequestHandler } from './rest/broken-request.ts';
-import { checkBodyCounts } from './rest/check-body-counts.ts';
 import { type AllowedHosts, checkHeaders } from './rest/check-headers.ts';
 import { COMPRESSED_FROM_BYTES, compressBody } from './rest/compress.ts';
 import { createDispatcher } from './rest/dispatcher.ts';
-import { toErrorBody, toErrorHeaders, toTrpcErrorBody } from './rest/error-body.ts';
+import { toErrorBody, toErrorHeaders } from './rest/error-body.ts';
+import { isMediaTypeFault, toFrameworkError } from './rest/framework-fault.ts';
 import { setIdleWriteTimeout } from './rest/idle-write-timeout.ts';
 import { SAFE_REPLY_HEADERS } from './rest/page-headers.ts';
-import { refuseLargeBatch } from './rest/refuse-large-batch.ts';
-import { chooseRequestId, createRequestContext } from './rest/request-context.ts';
+import { chooseRequestId } from './rest/request-context.ts';
 import { createRouteTable } from './rest/route-table.ts';
-import { spliceJson } from './rest/splice-json.ts';
 import { createWrongKeyDelay } from './rest/wrong-key-delay.ts';
 import type { Metrics } from './system/metrics.ts';
 import { createStorageChecks, type StorageChecksOptions } from './system/storage-checks.ts';
 import { createStorageLog } from './system/storage-log.ts';
 import { type MetricsAccess, registerSystemRoutes } from './system/system-routes.ts';
 import { describeUpstreamFault } from './system/upstream-log.ts';
-import type { RequestSpan, Tracing } from './tracing/tracing.ts';
+import { traceRequests } from './tracing/trace-requests.ts';
+import type { Tracing } from './tracing/tracing.ts';
+import { registerTrpc } from './trpc/register-trpc.ts';
 
 export interface AppOptions {
   readonly services: Services;
@@ -108,7 +100,7 @@ export async function createApp({
     rewriteUrl: ({ url = '/' }) => url.replace(ORIGIN, '/'),
     clientErrorHandler: createBrokenRequestHandler(corsOrigins),
     frameworkErrors: (error, request, reply: FastifyReply) => {
-      const known: PublicError = { ...toPublicError(error, request.id), ...frameworkFault(error) };
+      const known = toFrameworkError(error, request.id);
       reply.code(known.status).header('x-request-id', request.id).send(toErrorBody(known, 'openai'));
     },
   });
@@ -130,13 +122,12 @@ export async function createApp({
   };
 
   app.setErrorHandler((error, request, reply) => {
-    const known: PublicError = { ...toPublicError(error, request.id), ...frameworkFault(error) };
+    const known = toFrameworkError(error, request.id);
     onError(error, known, request.id);
     reply.code(known.status).headers(toErrorHeaders(known)).send(toErrorBody(known, 'openai'));
   });
 
-  const spans = new WeakMap<FastifyRequest, RequestSpan>();
-  if (tracing !== undefined) traceRequests(app, tracing, spans);
+  const spans = traceRequests(app, tracing);
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers({ 'x-request-id': request.id, ...SAFE_REPLY_HEADERS });
     checkHeaders(request.raw, allowedHosts);
@@ -186,56 +177,7 @@ export async function createApp({
     router,
   });
 
-  await app.register(async trpc => {
-    // Disables buffering in proxies that know the header, so that streams arrive at once. REST streams send it too.
-    trpc.addHook('onRequest', (_request, reply, done) => {
-      reply.header('x-accel-buffering', 'no');
-      done();
-    });
-    trpc.addHook<{ Params: { path?: string } }>('preValidation', async ({ params, body }) => {
-      refuseLargeBatch(params.path ?? '');
-      // tRPC parses the text at once.
-      if (typeof body === 'string') checkBodyCounts(body);
-    });
-    trpc.addHook('onSend', async (request, reply) => {
-      if (reply.statusCode === 401 && request.headers.authorization !== undefined)
-        await delayWrongKey(request);
-    });
-    // Errors that Fastify raises before tRPC sees the request, such as a body past the limit, in tRPC's error shape.
-    trpc.setErrorHandler((error, request, reply) => {
-      const known: PublicError = { ...toPublicError(error, request.id), ...frameworkFault(error) };
-      onError(error, known, request.id);
-      reply.code(known.status).send(toTrpcErrorBody(known, request.id));
-    });
-    // tRPC names no content type where it refuses that of the request, so its JSON would go out as plain text.
-    trpc.addHook('onSend', async (_request, _reply, payload: unknown) => {
-      if (!(payload instanceof Response) || payload.status < 400) return payload;
-      const headers = new Headers(payload.headers);
-      headers.set('content-type', 'application/json');
-      return new Response(payload.body, { status: payload.status, headers });
-    });
-    const textsOf = new WeakMap<FastifyRequest, readonly JsonText[]>();
-    trpc.addHook('onSend', async (request, _reply, payload: unknown) => {
-      const texts = textsOf.get(request);
-      if (texts === undefined || !(payload instanceof Response) || payload.body === null) return payload;
-      return new Response(payload.body.pipeThrough(spliceJson(texts)), payload);
-    });
-    await trpc.register(fastifyTRPCPlugin<typeof router>, {
-      prefix: '/trpc',
-      trpcOptions: {
-        router,
-        maxBatchSize: MAX_BATCH_CALLS,
-        // Queries may come by POST too, because long inputs do not fit into a URL.
-        allowMethodOverride: true,
-        createContext: ({ req, res }) => {
-          const { context, texts } = createRequestContext(req.raw, res.raw, { requestId: req.id, stopping });
-          textsOf.set(req, texts);
-          return context;
-        },
-        onError: ({ error, req, input }) => onError(error, toPublicError(error, req.id, input), req.id),
-      },
-    });
-  });
+  await app.register(registerTrpc, { router, stopping, onError, delayWrongKey });
 
   const dispatch = createDispatcher({
     beforeRefusal: delayWrongKey,
@@ -270,37 +212,4 @@ export async function createApp({
   app.setNotFoundHandler(answer);
   app.server.on('checkExpectation', answerUnmetExpectation);
   return app;
-}
-
-/** Opens a span for each request, and enters it again where a body that was read has left it. */
-function traceRequests(
-  app: FastifyInstance,
-  tracing: Pick<Tracing, 'startRequest'>,
-  spans: WeakMap<FastifyRequest, RequestSpan>,
-): void {
-  app.addHook('onRequest', (request, _reply, done) => {
-    const { traceparent } = request.headers;
-    const span = tracing.startRequest({
-      method: request.method,
-      traceparent: typeof traceparent === 'string' ? traceparent : undefined,
-    });
-    spans.set(request, span);
-    span.run(done);
-  });
-  app.addHook('preHandler', (request, _reply, done) => spans.get(request)!.run(done));
-}
-
-function isMediaTypeFault(error: unknown): boolean {
-  const { code } = error as { readonly code?: unknown };
-  return code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' || code === 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE';
-}
-
-// Errors that Fastify raises before any of our code runs.
-function frameworkFault(error: unknown): Partial<PublicError> {
-  const { statusCode, message } = error as { readonly statusCode?: number; readonly message?: string };
-  if (statusCode === undefined || statusCode >= 500 || message === undefined) return {};
-  if (statusCode === 413)
-    return { reason: 'body_too_large', status: 413, type: 'Request Entity Too Large', message };
-  const reason = statusCode === 404 ? 'path_not_found' : 'malformed_request';
-  return { reason, status: statusCode, type: statusCode === 404 ? 'Not Found' : 'Bad Request', message };
 }

@@ -1,6 +1,8 @@
 // The log endpoint on every database: storage, averaged metrics, idempotency.
 
+import type { TrajectoryRecord } from '@ortler/api';
 import { expect, it } from 'vitest';
+import type { ReadableSpool } from '../src/stores/training/trajectory-spool.ts';
 import { describeOnEveryDatabase } from './databases.ts';
 import { faultsOf, oneTrajectory, useTrainingApp } from './open-training-app.ts';
 
@@ -9,6 +11,18 @@ const CHOICE = {
   index: 0,
   message: { role: 'assistant', content: '4', token_ids: [7] },
   logprobs: { content: [{ token: '4', logprob: -0.1, bytes: [52], top_logprobs: [] }] },
+};
+
+const RECORD: TrajectoryRecord = {
+  groupIndex: 0,
+  trajectoryIndex: 0,
+  reward: 0,
+  initialPolicyVersion: null,
+  finalPolicyVersion: null,
+  metrics: {},
+  trainableItems: [],
+  startTimeMs: 0,
+  json: '{}',
 };
 
 describeOnEveryDatabase('POST /v1/preview/models/{model_id}/log', ({ open }) => {
@@ -153,6 +167,38 @@ describeOnEveryDatabase('POST /v1/preview/models/{model_id}/log', ({ open }) => 
     expect(other.status).toBe(422);
     expect(faultsOf(other)).toEqual(['value_error header,idempotency-key']);
     expect((await training.log(id, oneTrajectory({ reward: 1 }))).body.id).not.toBe(first.body.id);
+  });
+
+  it('stores nothing of a call whose client leaves while it is written', async () => {
+    const id = await training.createModel();
+    const { trajectories } = training.training;
+    const client = new AbortController();
+    const spool = trajectories.openSpool() as ReadableSpool;
+    const count = 300;
+    for (let trajectoryIndex = 0; trajectoryIndex < count; trajectoryIndex++)
+      await spool.addTrajectory({ ...RECORD, trajectoryIndex });
+    await spool.addGroup({ groupIndex: 0, json: '{}' });
+    const leaving: ReadableSpool = {
+      ...spool,
+      async *records() {
+        let read = 0;
+        for await (const record of spool.records()) {
+          yield record;
+          if (++read === 200) client.abort();
+        }
+      },
+    };
+    const log = {
+      split: 'train',
+      step: null,
+      groupCount: 1,
+      trajectoryCount: count,
+      tallies: new Map(),
+    } as const;
+    const left = { ...log, idempotency: null, spool: leaving, signal: client.signal };
+    await expect(trajectories.append(id, left)).rejects.toThrow('aborted');
+    expect((await stored(id)).data).toEqual([]);
+    await spool.dispose();
   });
 
   it('stores one of two calls with the same key that come together', async () => {

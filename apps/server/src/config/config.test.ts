@@ -103,6 +103,13 @@ describe('readConfig', () => {
     ]);
   });
 
+  it('refuses an int8 KV cache on CUDA, before anything is built', () => {
+    expect(problemsOf({ ORTLER_DEVICE: 'cuda', ORTLER_KV_CACHE: 'int8' })).toEqual([
+      'ORTLER_KV_CACHE=int8 is for ORTLER_DEVICE=cpu and webgpu; models on cuda have f16.',
+    ]);
+    expect(readConfig({ ORTLER_DEVICE: 'webgpu', ORTLER_KV_CACHE: 'int8' }).kvCache).toBe('int8');
+  });
+
   it('reports the wrong entry of a list, once', () => {
     expect(problemsOf({ ORTLER_CORS_ORIGINS: '*.example.org' }, { models: 'demo' })).toEqual([
       'ORTLER_CORS_ORIGINS must list origins such as https://example.org; "*.example.org" is none (got "*.example.org").',

@@ -58,7 +58,11 @@ export function readConfig(
     }
   }
   if (problems.length === 0) {
-    problems.push(...findUnservedModels(values as Config), ...findIdleKvEvents(values as Config));
+    problems.push(
+      ...findUnservedModels(values as Config),
+      ...findIdleKvEvents(values as Config),
+      ...findInt8OnCuda(values as Config),
+    );
     const upstream = readUpstreamKeys(environment, (values as Config).models);
     values.upstreamKeys = upstream.keys;
     problems.push(...upstream.problems);
@@ -70,6 +74,12 @@ export function readConfig(
 /** Addresses may hold passwords, though they should not. */
 function withoutPasswords(text: string): string {
   return text.replaceAll(/\/\/[^/\s,]*@/g, '//***@');
+}
+
+// No build for a GPU has an int8 cache that CUDA's provider reads.
+function findInt8OnCuda({ device, kvCache }: Config): string[] {
+  if (device !== 'cuda' || kvCache !== 'int8') return [];
+  return ['ORTLER_KV_CACHE=int8 is for ORTLER_DEVICE=cpu and webgpu; models on cuda have f16.'];
 }
 
 // A setting for a model that is not served is a misspelt id.

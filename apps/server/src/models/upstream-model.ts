@@ -97,8 +97,8 @@ export function createUpstreamModel(options: UpstreamModelOptions): RunningUpstr
 }
 
 /** The entry of a model in a model list; undefined where the document has none. */
-function findEntry(text: string, name: string): { readonly max_model_len?: unknown } | undefined {
-  const { data } = (JSON.parse(text) ?? {}) as { readonly data?: unknown };
+function findEntry(list: unknown, name: string): { readonly max_model_len?: unknown } | undefined {
+  const { data } = (list ?? {}) as { readonly data?: unknown };
   if (!Array.isArray(data)) return undefined;
   return data.find((entry: { readonly id?: unknown } | null) => entry?.id === name);
 }

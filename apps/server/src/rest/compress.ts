@@ -12,7 +12,7 @@ export const COMPRESSED_FROM_BYTES = 16_384;
 const OPTIONS = { level: constants.Z_BEST_SPEED };
 
 export interface CompressedBody {
-  readonly body: Buffer;
+  readonly body: Buffer<ArrayBuffer>;
   readonly headers: Readonly<Record<string, string>>;
 }
 

@@ -1,7 +1,7 @@
 // Whole JSON replies, results and errors, written to a raw response. Caller: `dispatcher.ts`.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { JsonText, type PublicError } from '@ortler/api';
+import { JsonText, type PublicError, releaseBytes } from '@ortler/api';
 import { stringifyLosslessJson } from '@ortler/json';
 import { compressBody } from './compress.ts';
 import { type ErrorStyle, toErrorBody, toErrorHeaders } from './error-body.ts';
@@ -30,6 +30,7 @@ export async function sendJson(
     request.headers['accept-encoding'],
   );
   if (response.destroyed) return;
+  response.once('finish', () => releaseBytes(bytes));
   response.writeHead(200, {
     ...headers,
     ...added,

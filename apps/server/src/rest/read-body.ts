@@ -1,17 +1,20 @@
 // Reads a JSON request body from the socket under a size limit.
 
 import type { IncomingMessage } from 'node:http';
-import { ApiError, invalidInput } from '@ortler/api';
+import { PassThrough } from 'node:stream';
+import { ApiError, invalidInput, nextTurn, releaseBytes } from '@ortler/api';
 import { DEFAULT_JSON_DEPTH, JsonSyntaxError, parseLosslessJsonInSlices } from '@ortler/json';
 import { toJsonSyntaxDetails } from '@ortler/schemas';
 import { checkBodyCounts } from './check-body-counts.ts';
 import type { ErrorStyle } from './error-body.ts';
-import { yieldToEventLoop } from './yield-to-event-loop.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** A step over so much text takes about a millisecond. */
 const LARGE_BODY_BYTES = 262_144;
+
+/** Most of a streamed body that is received before it is asked for. */
+const READ_AHEAD_BYTES = 1024 * 1024;
 
 export interface ReadJsonBodyOptions {
   readonly limitBytes: number;
@@ -30,16 +33,19 @@ export async function readJsonBody(
   { limitBytes, style = 'openai', signal }: ReadJsonBodyOptions,
 ): Promise<unknown> {
   checkBodyHeaders(request);
-  const bytes = await readBytes(request, limitBytes);
-  if (bytes.length === 0) {
+  const { parts, length } = await readParts(request, limitBytes);
+  if (length === 0) {
     if (style === 'detail') throw invalidInput([{ loc: ['body'], msg: 'Field required', type: 'missing' }]);
     throw new ApiError('malformed_request', 'The body is empty; it must be a JSON object.');
   }
   try {
     // Each step of a large body is a turn of its own, so that several such bodies do not add up to one long turn.
-    const isLarge = bytes.length > LARGE_BODY_BYTES;
+    const isLarge = length > LARGE_BODY_BYTES;
+    if (isLarge) await yieldUnlessAborted(signal);
+    const bytes = Buffer.concat(parts, length);
     if (isLarge) await yieldUnlessAborted(signal);
     const text = utf8.decode(bytes);
+    releaseBytes(bytes);
     if (isLarge) await yieldUnlessAborted(signal);
     checkBodyCounts(text);
     if (isLarge) await yieldUnlessAborted(signal);
@@ -70,7 +76,7 @@ async function parseInTurns(text: string, signal: AbortSignal): Promise<unknown>
 
 /** Throws: the reason of the signal. */
 async function yieldUnlessAborted(signal: AbortSignal): Promise<void> {
-  await yieldToEventLoop();
+  await nextTurn();
   signal.throwIfAborted();
 }
 
@@ -95,19 +101,24 @@ export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-async function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+interface BodyParts {
+  readonly parts: readonly Buffer[];
+  readonly length: number;
+}
+
+async function readParts(request: IncomingMessage, limitBytes: number): Promise<BodyParts> {
   if (Number(request.headers['content-length'] ?? 0) > limitBytes) throw tooLarge(limitBytes);
   const parts: Buffer[] = [];
   let length = 0;
   // Leaving an async iterator early would destroy the socket and with it the reply. So the rest of a body past the limit
   // is discarded by the caller's `resume`, after the reply has been written.
-  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  const { promise, resolve, reject } = Promise.withResolvers<BodyParts>();
   const onData = (part: Buffer) => {
     length += part.length;
     if (length > limitBytes) settle(() => reject(tooLarge(limitBytes)));
     else parts.push(part);
   };
-  const onEnd = () => settle(() => resolve(Buffer.concat(parts)));
+  const onEnd = () => settle(() => resolve({ parts, length }));
   const onLost = () =>
     settle(() => reject(new ApiError('aborted', 'The client left while it sent the body.')));
   const settle = (finish: () => void) => {
@@ -126,15 +137,23 @@ async function readBytes(request: IncomingMessage, limitBytes: number): Promise<
 export async function* streamBody(request: IncomingMessage, limitBytes: number): AsyncGenerator<Uint8Array> {
   checkBodyHeaders(request);
   if (Number(request.headers['content-length'] ?? 0) > limitBytes) throw tooLarge(limitBytes);
+  // That a client has left shows only behind the last byte it sent. So the body is received ahead of its reader.
+  const ahead = new PassThrough({ readableHighWaterMark: READ_AHEAD_BYTES });
+  const onClose = () => {
+    if (!request.readableEnded) ahead.destroy(new Error('The connection was closed.'));
+  };
+  request.once('close', onClose).pipe(ahead);
   let length = 0;
   try {
-    for await (const part of request.iterator({ destroyOnReturn: false })) {
+    for await (const part of ahead) {
       length += (part as Buffer).length;
       if (length > limitBytes) break;
       yield part as Buffer;
     }
   } catch (error) {
     throw new ApiError('aborted', 'The client left while it sent the body.', { cause: error });
+  } finally {
+    request.off('close', onClose).unpipe(ahead);
   }
   if (length > limitBytes) throw tooLarge(limitBytes);
 }

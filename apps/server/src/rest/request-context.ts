@@ -1,6 +1,6 @@
 // Builds the context of procedures from an HTTP request, the same for REST and tRPC.
 
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { type ApiContext, ApiError, JsonText } from '@ortler/api';
 import { parseCredentials } from './credentials.ts';
@@ -19,7 +19,7 @@ export interface RequestContext {
 /** The client's X-Request-Id, or a new id. Reply, log and context all use this one. */
 export function chooseRequestId({ headers }: Pick<IncomingMessage, 'headers'>): string {
   const id = headers['x-request-id'];
-  return isRequestId(id) ? id : randomBytes(16).toString('hex');
+  return isRequestId(id) ? id : randomUUID().replaceAll('-', '');
 }
 
 /** Builds the context. Its signal fires when the client disconnects before the reply is done, or the server stops. */

@@ -32,7 +32,7 @@ export async function writeEventStream(
     'cache-control': 'no-cache, no-transform',
     'x-accel-buffering': 'no',
   });
-  response.flushHeaders();
+  sendHeaders(response);
   const toFrame = hasNamedEvents ? toNamedFrame : toDataFrame;
   let count = 0;
   try {
@@ -48,6 +48,14 @@ export async function writeEventStream(
     response.write(toFrame(hasNamedEvents ? toErrorEvent(known, count) : toErrorBody(known, 'openai')));
   }
   if (!isGone(response)) response.end(hasNamedEvents ? undefined : 'data: [DONE]\n\n');
+}
+
+/** Sends the headers now, but in one write with the first frame where that is at hand: the pending microtasks write it before the tick. */
+function sendHeaders(response: ServerResponse): void {
+  const { socket } = response;
+  socket?.cork();
+  response.flushHeaders();
+  process.nextTick(() => socket?.uncork());
 }
 
 function toDataFrame(value: unknown): string {

@@ -1,7 +1,7 @@
 // Creates, lists and removes API keys. Keys have 256 random bits, so a plain SHA-256 is as safe as a slow password hash.
 // Running servers reload keys by themselves; see api-keys.ts.
 
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import type { Database } from '../db/database.ts';
 import type { ApiKeysTable } from '../db/tables/api-keys.ts';
 
@@ -52,7 +52,7 @@ export function makeKey(
 }
 
 export function hashKey(key: string): Buffer {
-  return createHash('sha256').update(key).digest();
+  return hash('sha256', key, 'buffer');
 }
 
 /** Stores a new key and returns it; it cannot be read again. */

@@ -1,7 +1,13 @@
 // The `ortler feedback` commands: arguments and help.
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { Config } from '../../config/config.ts';
+import {
+  addSettings,
+  configFrom,
+  DATABASE_SETTINGS,
+  type Flags,
+  type SettingName,
+} from '../command-settings.ts';
 import { onClosedPipe, processTerminal } from '../terminal.ts';
 
 const EXAMPLES = `
@@ -11,16 +17,10 @@ Examples:
   ortler feedback index payload.output.score --as number
 `;
 
-export interface FeedbackCommandParts {
-  readonly addSettings: (command: Command) => Command;
-  readonly configFrom: (flags: Readonly<Record<string, unknown>>) => Config;
-}
+const FEEDBACK_SETTINGS: readonly SettingName[] = [...DATABASE_SETTINGS, 'clickhouseUrl', 'queryTimeLimitMs'];
 
 /** Adds the commands to the program. */
-export function registerFeedbackCommands(
-  program: Command,
-  { addSettings, configFrom }: FeedbackCommandParts,
-): void {
+export function registerFeedbackCommands(program: Command): void {
   const feedback = program
     .command('feedback')
     .description('Export, import and index stored feedback.')
@@ -33,6 +33,7 @@ export function registerFeedbackCommands(
       .argument('<project>', 'the project, as <entity>/<project>')
       .argument('<file>', 'the file to write')
       .option('--resume', 'continue the file of an interrupted export'),
+    FEEDBACK_SETTINGS,
   ).action(async (projectId: string, file: string, flags: Flags) => {
     onClosedPipe(() => process.exit());
     const { exportFeedback } = await import('./export-feedback.ts');
@@ -47,6 +48,7 @@ export function registerFeedbackCommands(
       .argument('<file>', 'the file to read')
       .option('--project <project>', 'store all rows in this project instead of the one they name')
       .option('--from-line <number>', 'first line to store', toLineNumber, 1),
+    FEEDBACK_SETTINGS,
   ).action(async (file: string, flags: Flags & { project?: string; fromLine: number }) => {
     onClosedPipe(() => process.exit());
     const { importFeedback } = await import('./import-feedback.ts');
@@ -73,6 +75,7 @@ export function registerFeedbackCommands(
           .default('text'),
       )
       .option('--drop', 'drop the index instead'),
+    FEEDBACK_SETTINGS,
   ).action(async (path: string, flags: Flags & { as: 'text' | 'number' }) => {
     onClosedPipe(() => process.exit());
     const { indexFeedback } = await import('./index-feedback.ts');
@@ -83,8 +86,6 @@ export function registerFeedbackCommands(
     );
   });
 }
-
-type Flags = Readonly<Record<string, unknown>>;
 
 function toLineNumber(text: string): number {
   if (!/^[1-9]\d{0,14}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 1.');

@@ -2,7 +2,13 @@
 // downloaded, and nothing is kept.
 
 import { chooseVariants } from '@ortler/engine/graph-contract';
-import { describeModel, estimateMemory, explainPrecision, settleVariant } from '@ortler/model-builder';
+import {
+  describeModel,
+  estimateMemory,
+  explainCacheFault,
+  explainPrecision,
+  settleVariant,
+} from '@ortler/model-builder';
 import { chooseDevice, type DeviceChoice, probeKernels } from '@ortler/onnxruntime';
 import type { Config } from '../../config/config.ts';
 import { toModelSource } from '../../config/model-list.ts';
@@ -63,7 +69,13 @@ async function inspectOpened(
   const variants = chooseVariants(target, await probeKernels());
   const { variant, reason: variantReason, fault: noVariant } = await settleVariant(opened.path, variants);
   const described = await describeModel(opened.path, { variant, emptyFiles: opened.emptyFiles });
-  const fault = described.fault ?? (noVariant && `the device cannot compute it: ${noVariant}`);
+  const kvType = toKvType(config.kvCache);
+  const needsBuild = described.layout === 'safetensors' || described.layout === 'gguf';
+  const noCache = needsBuild ? await explainCacheFault(opened.path, variant, kvType) : undefined;
+  const fault =
+    described.fault ??
+    (noVariant && `the device cannot compute it: ${noVariant}`) ??
+    (noCache && `it has no such KV cache on the device: ${noCache}`);
   const model = { ...described, fault: fault === undefined ? undefined : opened.explain(fault) };
   const longest = model.contextLength ?? Number.POSITIVE_INFINITY;
   if (wanted !== undefined && wanted > longest)
@@ -73,7 +85,6 @@ async function inspectOpened(
     fault === undefined && model.layout !== 'built'
       ? await explainPrecision(config.precision, opened.path, variant)
       : undefined;
-  const kvType = toKvType(config.kvCache);
   const memory = estimateMemory(model, { variant, kvType, contextLength });
   return {
     source,

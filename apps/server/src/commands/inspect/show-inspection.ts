@@ -33,6 +33,7 @@ export function showInspection(inspection: Inspection): string {
     ...optional('runs here', model.fault && `no: ${model.fault}`),
     ...(model.fault === undefined ? [['device', describeDevice(inspection)] as const] : []),
     ...optional('attention', describeAttention(inspection)),
+    ...optional('norms', describeNorms(inspection)),
     ...optional('precision', describeChoice(inspection)),
   ];
   const width = Math.max(...facts.map(([name]) => name.length));
@@ -80,6 +81,16 @@ function describeDevice({ device, variant, model, memory }: Inspection): string 
 /** Only of a model that the best operators of the device cannot compute. */
 function describeAttention({ variant, variantReason }: Inspection): string | undefined {
   return variantReason === undefined ? undefined : describeVariant(variant, variantReason);
+}
+
+/** Only of graphs with PagedAttention. */
+function describeNorms({ variant, model }: Inspection): string | undefined {
+  const { cudaNorms, built, fault } = model;
+  if (cudaNorms === undefined || fault !== undefined || (built?.variant ?? variant) !== 'paged')
+    return undefined;
+  return cudaNorms === 'inside'
+    ? 'of queries and keys: on CUDA inside the attention, elsewhere operators of their own'
+    : 'of queries and keys: operators of their own, because they are not over single heads';
 }
 
 function nameOf({ device, facts }: DeviceChoice): string {

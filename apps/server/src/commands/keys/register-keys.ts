@@ -1,15 +1,9 @@
 // The `ortler keys` commands: arguments and help. keys.ts runs them.
 
 import type { Command } from 'commander';
-import type { Config } from '../../config/config.ts';
+import { addSettings, configFrom, DATABASE_SETTINGS } from '../command-settings.ts';
 import { onClosedPipe, processTerminal } from '../terminal.ts';
 import { UserError } from '../user-error.ts';
-
-export interface KeyCommandParts {
-  /** Adds the settings of the database. */
-  addSettings(command: Command): Command;
-  configFrom(flags: Readonly<Record<string, unknown>>): Config;
-}
 
 type Flags = Readonly<Record<string, string | undefined>>;
 
@@ -21,7 +15,7 @@ Examples:
 `;
 
 /** Adds the commands to the program. */
-export function registerKeyCommands(program: Command, { addSettings, configFrom }: KeyCommandParts): void {
+export function registerKeyCommands(program: Command): void {
   const keys = program
     .command('keys')
     .description('Create, list and remove API keys.')
@@ -36,6 +30,7 @@ export function registerKeyCommands(program: Command, { addSettings, configFrom 
       .option('--requests-per-minute <number>', 'rate limit of the key; 0: none; default: the setting')
       .option('--tokens-per-minute <number>', 'rate limit of the key; 0: none; default: the setting')
       .option('--concurrency <number>', 'most open requests of the key; 0: no limit; default: the setting'),
+    DATABASE_SETTINGS,
   ).action(async (flags: Flags) => {
     onClosedPipe(() => process.exit());
     const { createKey } = await import('./keys.ts');
@@ -50,6 +45,7 @@ export function registerKeyCommands(program: Command, { addSettings, configFrom 
 
   addSettings(
     keys.command('list').description('List ids, teams and names of all keys, without the keys themselves.'),
+    DATABASE_SETTINGS,
   ).action(async (flags: Flags) => {
     onClosedPipe(() => process.exit());
     const { showKeys } = await import('./keys.ts');
@@ -61,6 +57,7 @@ export function registerKeyCommands(program: Command, { addSettings, configFrom 
       .command('remove')
       .description('Revoke a key. Running servers reject it within a second.')
       .argument('<id>', 'id of the key, as `ortler keys list` shows it'),
+    DATABASE_SETTINGS,
   ).action(async (id: string, flags: Flags) => {
     onClosedPipe(() => process.exit());
     const { deleteKey } = await import('./keys.ts');

@@ -1,25 +1,16 @@
 // `ortler pull` and the `ortler models` commands: arguments and help. The files beside this one run them.
 
 import type { Command } from 'commander';
-import type { Config } from '../../config/config.ts';
 import type { HousekeepingSettings } from '../../models/housekeeping.ts';
+import { addSettings, configFrom, type Flags, HUB_SETTINGS } from '../command-settings.ts';
 import { onClosedPipe, processTerminal } from '../terminal.ts';
 
-export interface ModelCommandParts {
-  /** Adds the settings of the Hub, after those named. */
-  addSettings(command: Command, names?: readonly ('device' | 'precision' | PruneSetting)[]): Command;
-  configFrom(flags: Readonly<Record<string, unknown>>): Config;
-}
-
-type PruneSetting = keyof HousekeepingSettings;
-const PRUNE_SETTINGS: readonly PruneSetting[] = [
+const PRUNE_SETTINGS: readonly (keyof HousekeepingSettings)[] = [
   'dataDir',
   'buildMaxAgeDays',
   'buildMaxBytes',
   'lowDiskBytes',
 ];
-
-type Flags = Readonly<Record<string, unknown>>;
 
 const PULL_EXAMPLES = `
 Names are org/model, org/model@revision, and for GGUF repositories org/model:QUANT (default: Q4_K_M, then Q8_0).
@@ -42,16 +33,13 @@ Examples:
 `;
 
 /** Adds the commands to the program. */
-export function registerModelCommands(
-  program: Command,
-  { addSettings, configFrom }: ModelCommandParts,
-): void {
+export function registerModelCommands(program: Command): void {
   addSettings(
     program
       .command('pull')
       .description('Download a model by its name, and write its path to standard output.')
       .argument('<name>', 'name of the model, such as Qwen/Qwen3-0.6B'),
-    ['device', 'precision'],
+    ['device', 'precision', ...HUB_SETTINGS],
   )
     .addHelpText('after', PULL_EXAMPLES)
     .action(async (name: string, flags: Flags) => {
@@ -65,13 +53,14 @@ export function registerModelCommands(
     .description('List and remove downloaded models, and prune built ones.')
     .addHelpText('after', MODELS_EXAMPLES);
 
-  addSettings(models.command('list').description('List the models of the cache with their sizes.')).action(
-    async (flags: Flags) => {
-      onClosedPipe(() => process.exit());
-      const { showModels } = await import('./show-models.ts');
-      await showModels(configFrom(flags), processTerminal);
-    },
-  );
+  addSettings(
+    models.command('list').description('List the models of the cache with their sizes.'),
+    HUB_SETTINGS,
+  ).action(async (flags: Flags) => {
+    onClosedPipe(() => process.exit());
+    const { showModels } = await import('./show-models.ts');
+    await showModels(configFrom(flags), processTerminal);
+  });
 
   addSettings(
     models
@@ -79,6 +68,7 @@ export function registerModelCommands(
       .description('Remove a model from the cache: all of it, one revision, or one quantisation.')
       .argument('<name>', 'name of the model, as `ortler models list` shows it')
       .option('--yes', 'do not ask'),
+    HUB_SETTINGS,
   ).action(async (name: string, flags: Flags) => {
     onClosedPipe(() => process.exit());
     const { removeModel } = await import('./remove-model.ts');
@@ -92,7 +82,7 @@ export function registerModelCommands(
         'Remove built models from the data folder by age and size; they are built again when needed.',
       )
       .option('--dry-run', 'only say what would be removed'),
-    PRUNE_SETTINGS,
+    [...PRUNE_SETTINGS, ...HUB_SETTINGS],
   ).action(async (flags: Flags) => {
     onClosedPipe(() => process.exit());
     const { pruneModels } = await import('./prune-models.ts');

@@ -1,18 +1,13 @@
 // `ortler trajectories prune` and `ortler checkpoints prune`: arguments and help. prune.ts runs them.
 
-import { type Command, InvalidArgumentError } from 'commander';
-import type { Config } from '../../config/config.ts';
+import type { Command } from 'commander';
+import { toCount } from '../argument-values.ts';
+import { addSettings, configFrom, DATABASE_SETTINGS } from '../command-settings.ts';
 import { onClosedPipe, processTerminal } from '../terminal.ts';
 import type { PruneFlags, PruneSubject } from './prune.ts';
 
-export interface CommandParts {
-  /** Adds the settings of the database. */
-  addSettings(command: Command): Command;
-  configFrom(flags: Readonly<Record<string, unknown>>): Config;
-}
-
 /** Adds both commands. */
-export function registerTrainingCommands(program: Command, parts: CommandParts): void {
+export function registerTrainingCommands(program: Command): void {
   register('trajectories', 'reward', 'Prune the logged trajectories of a model, each split separately.');
   register(
     'checkpoints',
@@ -32,16 +27,11 @@ export function registerTrainingCommands(program: Command, parts: CommandParts):
       .option('--metric <name>', 'metric that ranks the best; larger is better', metric)
       .option('--dry-run', 'count without deleting', false);
     if (subject === 'trajectories') command.option('--split <name>', 'prune this split only');
-    parts.addSettings(command).action(async (flags: PruneFlags) => {
+    addSettings(command, [...DATABASE_SETTINGS, 'queryTimeLimitMs']).action(async (flags: PruneFlags) => {
       onClosedPipe(() => process.exit());
-      const config = parts.configFrom(flags);
+      const config = configFrom(flags);
       const { prune } = await import('./prune.ts');
       await prune(subject, flags, config, processTerminal);
     });
   }
-}
-
-function toCount(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
-  return Number(text);
 }

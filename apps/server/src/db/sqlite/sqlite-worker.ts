@@ -103,11 +103,22 @@ function checkIdentity(database: DatabaseSync, identity: FileIdentity, sql: stri
   else identity.check();
 }
 
+/** The last write. Nearly all statements to the file of usage are the same one, and parsing it takes as long as running it. */
+let lastWrite: { readonly sql: string; readonly statement: StatementSync } | undefined;
+
+/** A statement that reads is not kept: one that was stopped half way would hold the write-ahead log. */
+function prepare(database: DatabaseSync, sql: string): StatementSync {
+  if (lastWrite?.sql === sql) return lastWrite.statement;
+  const statement = database.prepare(sql);
+  if (statement.columns().length === 0) lastWrite = { sql, statement };
+  return statement;
+}
+
 function run(database: DatabaseSync, { sql, parameters }: StatementRequest): StatementResult {
   // SQLite itself rolls a transaction back when the disk is full. A second rollback would fail, and its error would
   // hide the full disk in the log.
   if (sql === ROLLBACK && !database.isTransaction) return { rows: [], changedCount: 0 };
-  const statement = database.prepare(sql);
+  const statement = prepare(database, sql);
   // Parameters are spread: an array or a Date as the only argument would be read as named parameters.
   if (statement.columns().length > 0) {
     const rows =

@@ -16,8 +16,8 @@ import { newestStep } from './newest-step.ts';
 import { addTallies, readSplitMetrics } from './split-metrics.ts';
 import { openTrajectorySpool, type ReadableSpool, type SpooledRecord } from './trajectory-spool.ts';
 
-/** Largest write of one statement: rows, and text in UTF-16 code units. */
-const BATCH_ROWS = 200;
+/** Largest write of one statement: rows, and text in UTF-16 code units. To write down either takes two or three milliseconds. */
+const BATCH_ROWS = 64;
 const BATCH_LENGTH = 1024 * 1024;
 /** Largest page. Unit: UTF-16 code units of JSON text. */
 const PAGE_LENGTH = 8 * 1024 * 1024;
@@ -47,7 +47,8 @@ async function append(
   log: TrajectoryLog,
   loggedAtMs: number,
 ): Promise<StoredTrajectoryLog | 'unknown-model' | 'key-reused'> {
-  const { split, groupCount, trajectoryCount, idempotency } = log;
+  const { split, groupCount, trajectoryCount, idempotency, signal } = log;
+  signal?.throwIfAborted();
   // Updating the position locks the model's row until the commit, so appends to one model commit in the order of their
   // positions: a reader that has seen a position has seen all lower ones.
   const model = await trx
@@ -86,6 +87,7 @@ async function append(
     step,
     loggedAtMs,
     firstPosition: model.last_position - trajectoryCount + 1,
+    signal,
   });
   await addTallies(trx, { modelId, split, step }, log.tallies);
   return { id, step, groupCount, trajectoryCount };
@@ -107,6 +109,7 @@ interface LogPlace {
   readonly step: number;
   readonly loggedAtMs: number;
   readonly firstPosition: number;
+  readonly signal: AbortSignal | undefined;
 }
 
 async function insertRecords(trx: Kysely<Tables>, spool: ReadableSpool, place: LogPlace): Promise<void> {
@@ -115,6 +118,7 @@ async function insertRecords(trx: Kysely<Tables>, spool: ReadableSpool, place: L
   let length = 0;
   let position = place.firstPosition;
   const flush = async () => {
+    place.signal?.throwIfAborted();
     if (trajectories.length > 0) await trx.insertInto('trajectories').values(trajectories).execute();
     if (groups.length > 0) await trx.insertInto('trajectory_groups').values(groups).execute();
     trajectories = [];

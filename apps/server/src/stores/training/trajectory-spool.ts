@@ -6,10 +6,12 @@ import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { GroupRecord, TrajectoryRecord, TrajectorySpool } from '@ortler/api';
 
-/** Size of one write to and one read from the file. */
+/** Size of one write to and one read from the file; a longer text is a block of its own. */
 const BLOCK_BYTES = 256 * 1024;
 /** Largest spool in memory; a larger one is moved to a file. */
 const MEMORY_BYTES = 1024 * 1024;
+/** The first block of a spool; each is as large as all before it, up to `BLOCK_BYTES`. */
+const FIRST_BLOCK_BYTES = 16 * 1024;
 
 export type SpooledRecord =
   | ({ readonly kind: 'trajectory' } & TrajectoryRecord)
@@ -31,8 +33,13 @@ export function openTrajectorySpool(folder: string): ReadableSpool {
  */
 class Spool implements ReadableSpool {
   readonly #folder: string;
+  /** Full blocks. Records are written into blocks, because two buffers for each would cost the garbage collector most of its time. */
   #blocks: Buffer[] = [];
-  #blockBytes = 0;
+  /** Bytes of all blocks, `#block` included. */
+  #byteCount = 0;
+  #block = Buffer.alloc(0);
+  /** How much of `#block` is written. */
+  #end = 0;
   #file: FileHandle | undefined;
   #path: string | undefined;
 
@@ -49,6 +56,7 @@ class Spool implements ReadableSpool {
   }
 
   async *records(): AsyncGenerator<SpooledRecord> {
+    this.#endBlock();
     const source = this.#file === undefined ? this.#blocks : this.#readFile(this.#file);
     let rest = Buffer.alloc(0);
     let wanted = 0;
@@ -82,24 +90,44 @@ class Spool implements ReadableSpool {
 
   async dispose(): Promise<void> {
     this.#blocks = [];
+    this.#block = Buffer.alloc(0);
+    this.#end = 0;
     await this.#file?.close();
     if (this.#path !== undefined) await rm(this.#path, { force: true });
     this.#file = undefined;
   }
 
   async #add({ json, ...fields }: SpooledRecord): Promise<void> {
-    const body = Buffer.from(json);
-    this.#blocks.push(Buffer.from(`${JSON.stringify({ ...fields, jsonBytes: body.length })}\n`), body);
-    this.#blockBytes += body.length;
+    const jsonBytes = Buffer.byteLength(json);
+    const head = `${JSON.stringify({ ...fields, jsonBytes })}\n`;
+    this.#write(head, Buffer.byteLength(head));
+    this.#write(json, jsonBytes);
     const limit = this.#file === undefined ? MEMORY_BYTES : BLOCK_BYTES;
-    if (this.#blockBytes >= limit) await this.#flush();
+    if (this.#byteCount >= limit) await this.#flush();
+  }
+
+  #write(text: string, byteCount: number): void {
+    if (byteCount > this.#block.length - this.#end) {
+      this.#endBlock();
+      const usual = Math.min(Math.max(FIRST_BLOCK_BYTES, this.#byteCount), BLOCK_BYTES);
+      this.#block = Buffer.allocUnsafeSlow(Math.max(usual, byteCount));
+    }
+    this.#end += this.#block.write(text, this.#end);
+    this.#byteCount += byteCount;
+  }
+
+  #endBlock(): void {
+    if (this.#end > 0) this.#blocks.push(this.#block.subarray(0, this.#end));
+    this.#block = Buffer.alloc(0);
+    this.#end = 0;
   }
 
   async #flush(): Promise<void> {
+    this.#endBlock();
     this.#file ??= await this.#openFile();
-    await this.#file.appendFile(Buffer.concat(this.#blocks));
+    for (const block of this.#blocks) await this.#file.appendFile(block);
     this.#blocks = [];
-    this.#blockBytes = 0;
+    this.#byteCount = 0;
   }
 
   async #openFile(): Promise<FileHandle> {

@@ -5,6 +5,7 @@ import type { UsageQuery, UsageRecord } from '@ortler/api';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { DATABASE_HOOK_TIMEOUT_MS, describeOnEveryDatabase } from '../../../test/databases.ts';
 import type { Database } from '../../db/database.ts';
+import { ROWS_PER_STATEMENT } from './add-usage.ts';
 import { type OpenUsageStore, openUsageStore } from './usage-store.ts';
 
 const DAY = Date.UTC(2026, 10, 23);
@@ -75,6 +76,18 @@ describeOnEveryDatabase('the usage store', ({ open }) => {
     ]);
     const filtered = await store.list({ ...ALL, keyIds: ['k1'], models: ['other'], groups: ['model'] });
     expect(filtered).toMatchObject([{ day: '2026-11-24', model: 'other' }]);
+  });
+
+  it('adds more rows at once than one statement takes', async () => {
+    const model = 'many';
+    const keyIds = Array.from({ length: ROWS_PER_STATEMENT + 2 }, (_, index) => `many-${index}`);
+    await Promise.all(keyIds.map(keyId => store.record(used({ keyId, model }))));
+    await store.record(used({ keyId: keyIds.at(-1)!, model }));
+    const sums = await store.list({ ...ALL, models: [model], groups: ['api_key_id'] });
+    expect(sums).toHaveLength(keyIds.length);
+    expect(sums.reduce((sum, { inputTokenCount }) => sum + inputTokenCount, 0)).toBe(
+      10 * (keyIds.length + 1),
+    );
   });
 
   it('keeps what was recorded for the next start', async () => {

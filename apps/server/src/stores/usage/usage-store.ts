@@ -8,6 +8,7 @@ import type { Database, DatabaseKind } from '../../db/database.ts';
 import { openUsageFile } from '../../db/sqlite/open-usage-file.ts';
 import type { UsageTable, UsageTables } from '../../db/tables/usage.ts';
 import type { CheckedDatabase } from '../../system/storage-checks.ts';
+import { addUsage, ROWS_PER_STATEMENT } from './add-usage.ts';
 import { createUsageTables } from './usage-table.ts';
 import { dayOf, type UsageBatch, UsageWriter } from './usage-writer.ts';
 
@@ -27,9 +28,6 @@ const COLUMNS = {
   project_id: 'project',
   model: 'model',
 } as const satisfies Record<UsageGroup, keyof UsageTable>;
-
-/** Rows of one insert: nine columns each, and SQLite accepts 32,766 parameters. */
-const ROWS_PER_STATEMENT = 1_000;
 
 const KEEP_WRITERS_MS = 30 * 24 * 60 * 60 * 1_000;
 
@@ -109,7 +107,7 @@ async function addBatch(
       )
       .returning('id')
       .executeTakeFirst();
-    if (isNew !== undefined) await addRows(trx, sorted);
+    if (isNew !== undefined) await addUsage(trx, 'postgres', sorted);
   });
 }
 
@@ -118,24 +116,8 @@ async function addBatch(
  * is one statement, which is one message to the thread of the file.
  */
 async function addToFile(db: Kysely<UsageTables>, rows: readonly UsageTable[]): Promise<void> {
-  if (rows.length <= ROWS_PER_STATEMENT) await addRows(db, rows);
-  else await db.transaction().execute(trx => addRows(trx, rows));
-}
-
-async function addRows(db: Kysely<UsageTables>, rows: readonly UsageTable[]): Promise<void> {
-  for (let start = 0; start < rows.length; start += ROWS_PER_STATEMENT)
-    await db
-      .insertInto('usage')
-      .values(rows.slice(start, start + ROWS_PER_STATEMENT))
-      .onConflict(conflict =>
-        conflict.columns(['day', 'key_id', 'team', 'project', 'model']).doUpdateSet({
-          request_count: sql`usage.request_count + excluded.request_count`,
-          input_token_count: sql`usage.input_token_count + excluded.input_token_count`,
-          cached_token_count: sql`usage.cached_token_count + excluded.cached_token_count`,
-          output_token_count: sql`usage.output_token_count + excluded.output_token_count`,
-        }),
-      )
-      .execute();
+  if (rows.length <= ROWS_PER_STATEMENT) await addUsage(db, 'sqlite', rows);
+  else await db.transaction().execute(trx => addUsage(trx, 'sqlite', rows));
 }
 
 /** Writers of starts that stored nothing for so long write no more. */

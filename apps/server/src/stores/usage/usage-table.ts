@@ -6,8 +6,15 @@ import { columnTypes } from '../../db/column-types.ts';
 import type { DatabaseKind } from '../../db/database.ts';
 import type { UsageTables } from '../../db/tables/usage.ts';
 
-const COUNTS = ['request_count', 'input_token_count', 'cached_token_count', 'output_token_count'] as const;
-const KEYS = ['day', 'key_id', 'team', 'project', 'model'] as const;
+/** What is counted. */
+export const USAGE_COUNTS = [
+  'request_count',
+  'input_token_count',
+  'cached_token_count',
+  'output_token_count',
+] as const;
+/** What it is counted for. */
+export const USAGE_KEYS = ['day', 'key_id', 'team', 'project', 'model'] as const;
 
 /** Creates the tables that do not exist. */
 export async function createUsageTables<Tables extends UsageTables>(
@@ -16,11 +23,12 @@ export async function createUsageTables<Tables extends UsageTables>(
 ): Promise<void> {
   const { text, integer, tableEnd } = columnTypes(kind);
   let table = db.schema.createTable('usage').ifNotExists();
-  for (const name of KEYS) table = table.addColumn(name, text, column => column.notNull()) as typeof table;
-  for (const name of COUNTS)
+  for (const name of USAGE_KEYS)
+    table = table.addColumn(name, text, column => column.notNull()) as typeof table;
+  for (const name of USAGE_COUNTS)
     table = table.addColumn(name, integer, column => column.notNull()) as typeof table;
   await table
-    .addPrimaryKeyConstraint('usage_key', [...KEYS] as never)
+    .addPrimaryKeyConstraint('usage_key', [...USAGE_KEYS] as never)
     .modifyEnd(tableEnd)
     .execute();
   if (kind === 'sqlite') return;

@@ -3,16 +3,16 @@
 import { type ChatMessage, createEngine, type Engine } from '@ortler/engine';
 import { explainLongRope, explainLoss, prepareModel } from '@ortler/model-builder';
 import { chooseDevice } from '@ortler/onnxruntime';
-import type { Config } from '../config/config.ts';
-import type { OwnModel } from '../config/model-list.ts';
-import { toBuildOptions } from '../models/build-options.ts';
-import { isOperatorError } from '../models/is-operator-error.ts';
-import { readChatTemplate } from '../models/read-chat-template.ts';
-import { createBuildBars } from './build-bars.ts';
-import { fetchSource } from './fetch-source.ts';
-import { describePrecision } from './startup-report.ts';
-import type { Terminal } from './terminal.ts';
-import { UserError } from './user-error.ts';
+import type { Config } from '../../config/config.ts';
+import type { OwnModel } from '../../config/model-list.ts';
+import { toBuildOptions } from '../../models/build-options.ts';
+import { isOperatorError } from '../../models/is-operator-error.ts';
+import { readChatTemplate } from '../../models/read-chat-template.ts';
+import { createBuildBars } from '../build-bars.ts';
+import { fetchSource } from '../fetch-source.ts';
+import { describePrecision } from '../startup-report.ts';
+import type { Terminal } from '../terminal.ts';
+import { UserError } from '../user-error.ts';
 
 export interface AnswerSettings {
   readonly temperature: number | undefined;

@@ -5,11 +5,11 @@ import { createInterface } from 'node:readline/promises';
 import { type ChatMessage, EngineError } from '@ortler/engine';
 import { isModelReference } from '@ortler/hub';
 import { TRPCClientError } from '@trpc/client';
-import type { Config } from '../config/config.ts';
-import { isOwnModel, type OwnModel, toModelSource } from '../config/model-list.ts';
+import type { Config } from '../../config/config.ts';
+import { isOwnModel, type OwnModel, toModelSource } from '../../config/model-list.ts';
+import type { Terminal } from '../terminal.ts';
+import { UserError } from '../user-error.ts';
 import { type AnswerSettings, type ChatSource, openEngineSource, openServerSource } from './chat-source.ts';
-import type { Terminal } from './terminal.ts';
-import { UserError } from './user-error.ts';
 
 export interface ChatArguments extends AnswerSettings {
   /** Absent: a conversation until Ctrl-D. */

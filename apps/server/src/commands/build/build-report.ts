@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { createEngine, perplexity, scoreTexts } from '@ortler/engine';
 import type { ModelManifest } from '@ortler/engine/graph-contract';
 import type { WrittenMatrix } from '@ortler/model-builder';
-import { alignColumns } from './align-columns.ts';
-import { UserError } from './user-error.ts';
+import { alignColumns } from '../align-columns.ts';
+import { UserError } from '../user-error.ts';
 
 /** Shipped beside `src` and `dist`. */
-const DEFAULT_TEXT = new URL('../../report-text.txt', import.meta.url);
+const DEFAULT_TEXT = new URL('../../../report-text.txt', import.meta.url);
 
 /** Longest context of the perplexity, so that its cache is small whatever the model's is. Unit: tokens. */
 const CONTEXT_LENGTH = 1024;

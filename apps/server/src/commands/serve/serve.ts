@@ -2,16 +2,17 @@
 
 import type { CatalogModel } from '@ortler/api';
 import type { DeviceChoice } from '@ortler/onnxruntime';
-import type { Config } from '../config/config.ts';
-import { DatabaseError } from '../db/database-errors.ts';
-import { type CatalogListener, type RunningServer, startServer } from '../main.ts';
-import { isOperatorError } from '../models/is-operator-error.ts';
-import type { CatalogEvent } from '../models/model-catalog.ts';
-import { VERSION } from '../system/version.ts';
-import { type BuildBars, createBuildBars } from './build-bars.ts';
-import { describeDevice, describeModel, describePrecision, describeUpstream } from './startup-report.ts';
-import type { Terminal } from './terminal.ts';
-import { UserError } from './user-error.ts';
+import type { Config } from '../../config/config.ts';
+import { DatabaseError } from '../../db/database-errors.ts';
+import { type RunningServer, startServer } from '../../main.ts';
+import { isOperatorError } from '../../models/is-operator-error.ts';
+import type { CatalogListener } from '../../models/log-models.ts';
+import type { CatalogEvent } from '../../models/model-catalog.ts';
+import { VERSION } from '../../system/version.ts';
+import { type BuildBars, createBuildBars } from '../build-bars.ts';
+import { describeDevice, describeModel, describePrecision, describeUpstream } from '../startup-report.ts';
+import type { Terminal } from '../terminal.ts';
+import { UserError } from '../user-error.ts';
 
 /** Exit code after a second Ctrl-C. Source: 128 + SIGINT, as shells do. */
 const INTERRUPTED_EXIT_CODE = 130;

@@ -16,15 +16,15 @@ import {
   type WrittenMatrix,
 } from '@ortler/model-builder';
 import { probeKernels } from '@ortler/onnxruntime';
-import type { Config } from '../config/config.ts';
-import { toModelSource } from '../config/model-list.ts';
-import { toKvType } from '../models/build-options.ts';
-import { createBuildBars } from './build-bars.ts';
+import type { Config } from '../../config/config.ts';
+import { toModelSource } from '../../config/model-list.ts';
+import { toKvType } from '../../models/build-options.ts';
+import { createBuildBars } from '../build-bars.ts';
+import { fetchSource, type HubConfig } from '../fetch-source.ts';
+import { describePrecision, describeVariant } from '../startup-report.ts';
+import type { Terminal } from '../terminal.ts';
+import { UserError } from '../user-error.ts';
 import { measurePerplexity, readReportText, reportMatrices } from './build-report.ts';
-import { fetchSource, type HubConfig } from './fetch-source.ts';
-import { describePrecision, describeVariant } from './startup-report.ts';
-import type { Terminal } from './terminal.ts';
-import { UserError } from './user-error.ts';
 
 export interface BuildArguments {
   /** A path, or a name of the Hub. */

@@ -1,0 +1,60 @@
+// What happens to models, in the log: what they were built as, notes on how they run, failures and stops.
+
+import type { EngineError, EngineInfo } from '@ortler/engine';
+import type { Logger } from 'pino';
+import { isOperatorError } from './is-operator-error.ts';
+import { createDownloadLog } from './log-downloads.ts';
+import type { CatalogEvent } from './model-catalog.ts';
+import type { ServerModelsOptions } from './server-models.ts';
+
+/** `shown`: the failure was reported to a person, so the log leaves it out. */
+export type CatalogListener = (event: CatalogEvent) => 'shown' | undefined;
+
+type ModelLog = Pick<
+  ServerModelsOptions,
+  'onEvent' | 'onStopped' | 'onUpstreamFault' | 'onUnloaded' | 'onDevice'
+>;
+
+/** Listeners that write to the log. @param onEvent Is told of every event before the log. */
+export function createModelLog(logger: Logger, onEvent: CatalogListener): ModelLog {
+  const logDownload = createDownloadLog(logger);
+  return {
+    onEvent(event) {
+      logDownload(event);
+      if (event.kind === 'precision')
+        logger.info({ model: event.modelId, ...event.choice }, 'precision chosen');
+      if (event.kind === 'ready') logNotes(logger, event.modelId, event.engine.info);
+      const isShown = onEvent(event) === 'shown';
+      if (event.kind === 'failed' && !isShown) logFailedModel(logger, event);
+    },
+    onStopped: (modelId: string, { message, retryAfterMs }: EngineError) =>
+      logger.error({ model: modelId, reason: message, retryAfterMs }, 'model stopped'),
+    onUpstreamFault: (model, server, reason) =>
+      logger.warn({ model, server, reason }, 'a server of the model does not answer as it should'),
+    onUnloaded: modelId => logger.info({ model: modelId }, 'checkpoint unloaded'),
+    onDevice(choice) {
+      // With device `auto`, a GPU that cannot be used is a warning.
+      if (choice.isFallback) logger.warn(choice, 'GPU not usable, models run on the CPU');
+      else logger.info(choice, 'device chosen');
+    },
+  };
+}
+
+// A mistake of the operator is logged without a stack, a bug with one.
+function logFailedModel(
+  logger: Logger,
+  { modelId, error, retryAfterMs }: Extract<CatalogEvent, { kind: 'failed' }>,
+): void {
+  const fault = isOperatorError(error) ? { reason: error.message } : { err: error };
+  logger.error({ model: modelId, ...fault, retryAfterMs }, 'model could not be loaded');
+}
+
+function logNotes(logger: Logger, model: string, { deviceNote, memoryNote, chatTemplate }: EngineInfo): void {
+  for (const note of [deviceNote, memoryNote])
+    if (note !== undefined) logger.warn({ model, note }, 'the model runs slower than it could');
+  if (chatTemplate === null)
+    logger.warn(
+      { model },
+      'the model has no chat template: chat requests need one of their own (chat_template); --chat-template FILE gives the model one',
+    );
+}

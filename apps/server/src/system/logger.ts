@@ -1,0 +1,25 @@
+// The log of a server: one JSON object per line on standard error, without keys and without what a query asked for.
+
+import type { FastifyRequest } from 'fastify';
+import { type Logger, pino } from 'pino';
+import type { Config } from '../config/config.ts';
+
+/** Creates the log. */
+export function createLogger(level: Config['logLevel']): Logger {
+  const redact = ['req.headers.authorization', 'headers.authorization'];
+  return pino(
+    { level, redact, serializers: { req: toLoggedRequest } },
+    pino.destination({ fd: 2, sync: true }),
+  );
+}
+
+// The query is left out, because it may hold personal data; with tRPC it holds the whole input.
+function toLoggedRequest({ method, url, host, ip, socket }: FastifyRequest) {
+  return {
+    method,
+    url: url.split('?', 1)[0],
+    host,
+    remoteAddress: ip,
+    remotePort: socket.remotePort,
+  };
+}

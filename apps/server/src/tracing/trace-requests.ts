@@ -1,0 +1,27 @@
+// Opens a span for each request of the HTTP application.
+
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { RequestSpan, Tracing } from './tracing.ts';
+
+/** The spans of requests that are traced. Absent tracing gives none. */
+export type RequestSpans = Pick<WeakMap<FastifyRequest, RequestSpan>, 'get'>;
+
+/** Opens a span for each request, and enters it again where a body that was read has left it. */
+export function traceRequests(
+  app: FastifyInstance,
+  tracing: Pick<Tracing, 'startRequest'> | undefined,
+): RequestSpans {
+  const spans = new WeakMap<FastifyRequest, RequestSpan>();
+  if (tracing === undefined) return spans;
+  app.addHook('onRequest', (request, _reply, done) => {
+    const { traceparent } = request.headers;
+    const span = tracing.startRequest({
+      method: request.method,
+      traceparent: typeof traceparent === 'string' ? traceparent : undefined,
+    });
+    spans.set(request, span);
+    span.run(done);
+  });
+  app.addHook('preHandler', (request, _reply, done) => spans.get(request)!.run(done));
+  return spans;
+}

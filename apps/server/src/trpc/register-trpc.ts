@@ -1,0 +1,80 @@
+// The tRPC routes of the HTTP application, below /trpc, with the checks that REST routes have in the dispatcher.
+
+import {
+  type createAppRouter,
+  type JsonText,
+  MAX_BATCH_CALLS,
+  type PublicError,
+  toPublicError,
+} from '@ortler/api';
+import { fastifyTRPCPlugin } from '@trpc/server/adapters/fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { checkBodyCounts } from '../rest/check-body-counts.ts';
+import { toTrpcErrorBody } from '../rest/error-body.ts';
+import { toFrameworkError } from '../rest/framework-fault.ts';
+import { createRequestContext } from '../rest/request-context.ts';
+import { refuseLargeBatch } from './refuse-large-batch.ts';
+import { spliceJson } from './splice-json.ts';
+
+export interface TrpcOptions {
+  readonly router: ReturnType<typeof createAppRouter>;
+  /** Ends every open request when it fires. */
+  readonly stopping: AbortSignal;
+  readonly onError: (error: unknown, known: PublicError, requestId: string) => void;
+  /** Waits where a wrong key is refused. */
+  readonly delayWrongKey: (request: FastifyRequest) => Promise<void>;
+}
+
+/** A Fastify plugin. */
+export async function registerTrpc(
+  app: FastifyInstance,
+  { router, stopping, onError, delayWrongKey }: TrpcOptions,
+): Promise<void> {
+  // Disables buffering in proxies that know the header, so that streams arrive at once. REST streams send it too.
+  app.addHook('onRequest', (_request, reply, done) => {
+    reply.header('x-accel-buffering', 'no');
+    done();
+  });
+  app.addHook<{ Params: { path?: string } }>('preValidation', async ({ params, body }) => {
+    refuseLargeBatch(params.path ?? '');
+    // tRPC parses the text at once.
+    if (typeof body === 'string') checkBodyCounts(body);
+  });
+  app.addHook('onSend', async (request, reply) => {
+    if (reply.statusCode === 401 && request.headers.authorization !== undefined) await delayWrongKey(request);
+  });
+  // Errors that Fastify raises before tRPC sees the request, such as a body past the limit, in tRPC's error shape.
+  app.setErrorHandler((error, request, reply) => {
+    const known = toFrameworkError(error, request.id);
+    onError(error, known, request.id);
+    reply.code(known.status).send(toTrpcErrorBody(known, request.id));
+  });
+  // tRPC names no content type where it refuses that of the request, so its JSON would go out as plain text.
+  app.addHook('onSend', async (_request, _reply, payload: unknown) => {
+    if (!(payload instanceof Response) || payload.status < 400) return payload;
+    const headers = new Headers(payload.headers);
+    headers.set('content-type', 'application/json');
+    return new Response(payload.body, { status: payload.status, headers });
+  });
+  const textsOf = new WeakMap<FastifyRequest, readonly JsonText[]>();
+  app.addHook('onSend', async (request, _reply, payload: unknown) => {
+    const texts = textsOf.get(request);
+    if (texts === undefined || !(payload instanceof Response) || payload.body === null) return payload;
+    return new Response(payload.body.pipeThrough(spliceJson(texts)), payload);
+  });
+  await app.register(fastifyTRPCPlugin<typeof router>, {
+    prefix: '/trpc',
+    trpcOptions: {
+      router,
+      maxBatchSize: MAX_BATCH_CALLS,
+      // Queries may come by POST too, because long inputs do not fit into a URL.
+      allowMethodOverride: true,
+      createContext: ({ req, res }) => {
+        const { context, texts } = createRequestContext(req.raw, res.raw, { requestId: req.id, stopping });
+        textsOf.set(req, texts);
+        return context;
+      },
+      onError: ({ error, req, input }) => onError(error, toPublicError(error, req.id, input), req.id),
+    },
+  });
+}
