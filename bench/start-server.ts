@@ -19,6 +19,8 @@ export interface ServerOptions {
   readonly flags?: Readonly<Record<string, string | number>>;
   /** For Node itself. */
   readonly nodeArguments?: readonly string[];
+  /** The only core that the server and its models run on; needs `taskset`. Default: all. */
+  readonly core?: number | undefined;
 }
 
 export interface StartedServer {
@@ -35,12 +37,25 @@ export async function startServer({
   dataDir,
   flags = {},
   nodeArguments = [],
+  core,
 }: ServerOptions = {}): Promise<StartedServer> {
   const folder = dataDir === undefined ? mkdtempSync(join(tmpdir(), 'ortler-bench-')) : resolve(dataDir);
   const options = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  // `taskset` becomes the program that it starts, so the process id is that of the server.
+  const [program, ...pinned] =
+    core === undefined ? [process.execPath] : ['taskset', '-c', String(core), process.execPath];
   const server = spawn(
-    process.execPath,
-    ['--conditions=source', ...nodeArguments, 'apps/server/src/cli.ts', 'serve', '--port', '0', ...options],
+    program!,
+    [
+      ...pinned,
+      '--conditions=source',
+      ...nodeArguments,
+      'apps/server/src/cli.ts',
+      'serve',
+      '--port',
+      '0',
+      ...options,
+    ],
     {
       cwd: ROOT,
       env: { ...process.env, ORTLER_API_KEY: API_KEY, ORTLER_DATA_DIR: folder },

@@ -1,6 +1,7 @@
 // Our engine against what a user of Node would take instead, on the same random weights of a published shape, with
 // the same bits and threads. Each contestant lives in its own process; they take turns measurement by measurement.
-// In float32 all must generate the same tokens first, or the comparison ends: so the work is the same. With --model all
+// In float32 all must generate the same tokens first, or the comparison ends: so the work is the same. Shapes with memory or experts
+// are GGUF files that all read, and compare float32 with fewer layers and tokens. With --model all
 // run one real GGUF file, whose values each keeps; they round activations differently, so first differences are reported.
 //
 //     npm run bench -- peers --help
@@ -13,12 +14,22 @@ import { describeMachine } from '../describe-machine.ts';
 import { median } from '../median.ts';
 import type { ContestantOptions } from '../peers/contestant.ts';
 import { type ContestantName, ContestantProcess } from '../peers/contestant-process.ts';
+import { ggufShape } from '../peers/gguf-shapes.ts';
 import { measureMemoryBandwidth } from '../peers/memory-bandwidth.ts';
-import { type PeerModel, peerModel, SHAPE_NAMES, vocabSizeOf } from '../peers/peer-models.ts';
+import {
+  isGgufShape,
+  type PeerModel,
+  type PeerPrecision,
+  peerModel,
+  SHAPE_NAMES,
+  vocabSizeOf,
+} from '../peers/peer-models.ts';
 import { type DrawPrompt, MEASUREMENTS, type Measurement } from '../peers/workloads.ts';
 import { rounded } from '../rounded.ts';
 
 const PEERS = resolve(import.meta.dirname, '../peers');
+/** Ids below are bytes. */
+const BYTE_COUNT = 256;
 const CHECK = { promptLength: 48, outputLength: 24 };
 
 const HELP = `The peers are not installed with the project: npm install --ignore-scripts --prefix bench/peers
@@ -28,8 +39,9 @@ Options:
   --shape NAME          ${SHAPE_NAMES.join(', ')} (default ${SHAPE_NAMES[0]})
   --model FILE          a GGUF file instead of random weights of a shape; npm run test-models downloads one
   --only LIST           contestants beside ortler: ortler-server,node-llama-cpp,transformers.js,llama-server
-  --measure TEXT        measurements whose name contains this
+  --measure TEXT        measurements whose name contains this; may be given more than once
   --mixed-chunk N       our prompt tokens of a step beside running answers (default: the engine's)
+  --no-speculation      ours makes a step for every token: random weights may repeat themselves, which speculation makes use of
   --threads N           threads of a model call (default 2)
   --turns N             turns of each measurement (default 5)
   --max-streams N       most streams at once (default 16)
@@ -55,8 +67,9 @@ async function main(): Promise<void> {
       shape: { type: 'string', default: SHAPE_NAMES[0]! },
       model: { type: 'string' },
       only: { type: 'string' },
-      measure: { type: 'string', default: '' },
+      measure: { type: 'string', multiple: true, default: [''] },
       'mixed-chunk': { type: 'string' },
+      'no-speculation': { type: 'boolean', default: false },
       threads: { type: 'string', default: '2' },
       turns: { type: 'string', default: '5' },
       'max-streams': { type: 'string', default: '16' },
@@ -75,10 +88,11 @@ async function main(): Promise<void> {
   if (shape === undefined)
     throw new Error(`--shape is one of ${SHAPE_NAMES.join(', ')}; got "${values.shape}".`);
   const file = values.model === undefined ? undefined : resolve(values.model);
-  if (file !== undefined && values.bits !== '4')
-    throw new Error('--model keeps the bits of the file: leave out --bits.');
+  const readsGguf = file !== undefined || isGgufShape(shape);
+  if (readsGguf && values.bits !== '4')
+    throw new Error('Ours keeps the bits of a GGUF file: leave out --bits.');
   const chosen = chooseContestants(values.only, values['llama-server']);
-  const names = chosen.filter(name => file === undefined || name !== 'transformers.js');
+  const names = chosen.filter(name => !readsGguf || name !== 'transformers.js');
   if (names.length < chosen.length) console.error('transformers.js reads no GGUF files and is left out.');
   const maxStreams = Number(values['max-streams']);
   if (values.bits !== '4' && values.bits !== '8') throw new Error(`--bits is 4 or 8; got "${values.bits}".`);
@@ -90,21 +104,25 @@ async function main(): Promise<void> {
   const settings: Settings = {
     model: file === undefined ? shape : { file },
     ...(cacheBits === undefined ? {} : { cacheBits: 8 }),
-    ownPrecision: file !== undefined ? 'file' : values.bits === '4' ? 'q4' : 'q8',
+    ownPrecision: readsGguf ? 'file' : values.bits === '4' ? 'q4' : 'q8',
     names,
     maxStreams,
     threadCount: Number(values.threads),
     turnCount: Number(values.turns),
     measurements: MEASUREMENTS.filter(
-      ({ name, streams }) => name.includes(values.measure) && streams <= maxStreams,
+      ({ name, streams }) => values.measure.some(text => name.includes(text)) && streams <= maxStreams,
     ),
     ...(values['llama-server'] === undefined ? {} : { program: resolve(values['llama-server']) }),
-    own: values['mixed-chunk'] === undefined ? {} : { mixedChunkLength: Number(values['mixed-chunk']) },
+    own: {
+      ...(values['mixed-chunk'] === undefined ? {} : { mixedChunkLength: Number(values['mixed-chunk']) }),
+      ...(values['no-speculation'] ? { speculativeDecoding: 'off' as const } : {}),
+    },
   };
   const agreements = values['no-check'] ? [] : await checkTokens(settings);
   const bandwidth = await measureMemoryBandwidth(settings.threadCount);
-  const weightBytes = await bytesOfPass(settings);
-  const { results, contestants } = await compare(settings, bandwidth / weightBytes);
+  const weightBytes = await bytesOfWeights(settings);
+  const passesPerSecond = (tokenCount: number) => bandwidth / bytesOfPass(settings, weightBytes, tokenCount);
+  const { results, contestants } = await compare(settings, passesPerSecond);
   const { threadCount, turnCount, ownPrecision } = settings;
   const bandwidthGBs = Math.round(bandwidth / 1e8) / 10;
   const facts = {
@@ -122,14 +140,30 @@ async function main(): Promise<void> {
   console.log(JSON.stringify({ ...facts, results, ...describeMachine() }, null, 2));
 }
 
-/** Bytes of our weights that one pass over the tokens reads: all of them, for the table of embeddings is the output matrix too. */
-async function bytesOfPass({ model, ownPrecision }: Settings): Promise<number> {
+/** Of all experts those that some token is expected to have, where routers choose evenly; the embeddings are not the output matrix there. */
+function bytesOfPass({ model }: Settings, weightBytes: number, tokenCount: number): number {
+  if (typeof model === 'object' || !isGgufShape(model)) return weightBytes;
+  const { expertShare, tensors } = ggufShape(model, false);
+  if (expertShare === undefined) return weightBytes;
+  const bytesOf = (part: string) =>
+    tensors
+      .filter(({ name }) => name.includes(part))
+      .reduce(
+        (sum, { role, shape }) => sum + (role === 'table' ? 34 : 18) * (shape.reduce((a, b) => a * b) / 32),
+        0,
+      );
+  const unread = (1 - expertShare) ** tokenCount;
+  return weightBytes - bytesOf('token_embd.weight') - unread * bytesOf('_exps.weight');
+}
+
+/** Of ours; the table of embeddings is the output matrix too, where that is tied. */
+async function bytesOfWeights({ model, ownPrecision }: Settings): Promise<number> {
   if (typeof model === 'object') return statSync(model.file).size;
   return statSync(join(await peerModel(model, ownPrecision, 'ortler'), 'model.onnx.data')).size;
 }
 
-async function vocabSize({ model, ownPrecision }: Settings): Promise<number> {
-  if (typeof model === 'string') return vocabSizeOf(model);
+async function vocabSize({ model, ownPrecision }: Settings, precision: PeerPrecision): Promise<number> {
+  if (typeof model === 'string') return vocabSizeOf(model, precision);
   return (await readManifest(await peerModel(model, ownPrecision, 'ortler'))).vocabSize;
 }
 
@@ -145,7 +179,7 @@ interface Settings {
   readonly measurements: readonly Measurement[];
   readonly program?: string;
   /** Settings that only our engine has. */
-  readonly own: Pick<ContestantOptions, 'mixedChunkLength'>;
+  readonly own: Pick<ContestantOptions, 'mixedChunkLength' | 'speculativeDecoding'>;
 }
 
 function chooseContestants(only: string | undefined, llamaServer: string | undefined): ContestantName[] {
@@ -196,13 +230,13 @@ async function checkTokens(settings: Settings): Promise<readonly Agreement[]> {
   const precision = typeof settings.model === 'object' ? 'file' : 'f32';
   console.error(`comparing the greedy tokens of all contestants (${precision}) ...`);
   const contestants = await startAll({ ...settings, maxStreams: 1 }, precision);
-  const draw = promptDrawer(await vocabSize(settings));
+  const draw = promptDrawer(await vocabSize(settings, precision));
   const work = { prompts: [draw(CHECK.promptLength)], outputLength: CHECK.outputLength };
-  const expected = (await contestants[0]!.run(work)).tokenIds[0]!;
+  const expected = wholeCharacters((await contestants[0]!.run(work)).tokenIds[0]!);
   const agreements: Agreement[] = [];
   for (const contestant of contestants.slice(1)) {
     const { name } = contestant;
-    const tokens = (await contestant.run(work)).tokenIds[0]!;
+    const tokens = wholeCharacters((await contestant.run(work)).tokenIds[0]!);
     const position = expected.findIndex((token, at) => token !== tokens[at]);
     if (position !== -1 && (precision === 'f32' || position === 0))
       throw new Error(`With ${precision} ${name} generates ${tokens}; ours generates ${expected}.`);
@@ -218,9 +252,14 @@ async function checkTokens(settings: Settings): Promise<readonly Agreement[]> {
   return agreements;
 }
 
-async function compare(settings: Settings, passesPerSecond: number) {
+/** Without bytes: llama.cpp's server does not report a token that is a part of a character only. */
+function wholeCharacters(tokens: readonly number[]): readonly number[] {
+  return tokens.filter(token => token >= BYTE_COUNT);
+}
+
+async function compare(settings: Settings, passesPerSecond: (tokenCount: number) => number) {
   const contestants = await startAll(settings, typeof settings.model === 'object' ? 'file' : 'q4');
-  const draw = promptDrawer(await vocabSize(settings));
+  const draw = promptDrawer(await vocabSize(settings, settings.ownPrecision));
   const results: Result[] = [];
   console.error(tableHead(settings.names));
   for (const measurement of settings.measurements) {
@@ -257,7 +296,7 @@ function checkComplete(name: string, tokenIds: readonly (readonly number[])[], l
 function toResult(
   { name, unit, isHigherBetter, tokensPerPass }: Measurement,
   turns: ReadonlyMap<ContestantName, readonly number[]>,
-  passesPerSecond: number,
+  passesPerSecond: (tokenCount: number) => number,
 ): Result {
   const values: Partial<Record<ContestantName, number>> = {};
   const timesBetter: Partial<Record<ContestantName, number>> = {};
@@ -270,7 +309,8 @@ function toResult(
     );
     timesBetter[contestant] = rounded(median(ratios));
   }
-  const limit = unit === 'ms' ? 1000 / passesPerSecond : passesPerSecond * tokensPerPass;
+  const passes = passesPerSecond(tokensPerPass);
+  const limit = unit === 'ms' ? 1000 / passes : passes * tokensPerPass;
   return { measurement: name, unit, values, timesBetter, limit: rounded(limit) };
 }
 
@@ -281,7 +321,7 @@ function promptDrawer(vocabSize: number): DrawPrompt {
     Array.from({ length }, () => {
       state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
       // The first ids are bytes and the end of a sequence.
-      return 256 + ((state >>> 8) % (vocabSize - 256));
+      return BYTE_COUNT + ((state >>> 8) % (vocabSize - BYTE_COUNT));
     });
 }
 

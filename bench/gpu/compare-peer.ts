@@ -6,7 +6,7 @@ import { rounded } from '../rounded.ts';
 import { bandwidthShare } from './bandwidth-share.ts';
 import { compareLogprobs, type LogprobDifference, promptLogprobs } from './check-device.ts';
 import { DECODE_PROMPT_LENGTH, greedyTokens } from './measure-device.ts';
-import type { PeerReport } from './transformers-peer.ts';
+import type { PeerReport } from './python-peer.ts';
 
 /** Steps in which greedy tokens are compared: with random weights, float16 soon takes two engines apart. */
 export const COMPARED_STEPS = 8;
@@ -34,7 +34,7 @@ export interface PeerResult {
 
 /** Throws: when log probabilities differ by more than float16 explains. */
 export function comparePeer(
-  { promptLogprobs: logprobs, decode, prefill, ...facts }: PeerReport,
+  { promptLogprobs: logprobs, decode, prefill, ...facts }: PeerReport & { readonly weightBytes: number },
   reference: PeerReference,
   bytesPerSecond: number,
 ): PeerResult {

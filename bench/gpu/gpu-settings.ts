@@ -15,6 +15,7 @@ export const GPU_HELP = `Options:
   --rounded           let products with weights in 4 and 8 bits round activations to 8 bits
   --peer PYTHON       measure each shape through transformers too, with a Python that has torch and transformers; needs
                       the precision f16, in which log probabilities and first tokens are compared
+  --vllm PYTHON       measure each shape through vLLM too, with a Python that has vllm; needs the precision f16 likewise
   --peer-compile      let the peer compile its decode step (torch.compile)
   --llama-bench FILE  measure each shape in Q4_0 through llama.cpp too: the program llama-bench of a build for CUDA or Vulkan
   --json              print everything that was measured in place of the table
@@ -30,6 +31,8 @@ export interface GpuSettings extends GpuVariation {
   readonly prefillCounts: readonly number[];
   /** A Python to run transformers with. */
   readonly peer: string | undefined;
+  /** A Python to run vLLM with. */
+  readonly vllm: string | undefined;
   readonly peerCompiles: boolean;
   /** The program of llama.cpp. */
   readonly llamaBench: string | undefined;
@@ -50,6 +53,7 @@ export function readGpuSettings(): GpuSettings | undefined {
       prefill: { type: 'string', default: '512,4096' },
       rounded: { type: 'boolean', default: false },
       peer: { type: 'string' },
+      vllm: { type: 'string' },
       'peer-compile': { type: 'boolean', default: false },
       'llama-bench': { type: 'string' },
       json: { type: 'boolean', default: false },
@@ -61,8 +65,9 @@ export function readGpuSettings(): GpuSettings | undefined {
   if (values.help) return undefined;
   const names = GPU_SHAPES.map(({ name }) => name);
   const precisions = values.precisions.split(',').map(name => oneOf('precisions', name, ['f16', 'q8', 'q4']));
-  if (values.peer !== undefined && !precisions.includes('f16'))
-    throw new Error('--peer needs f16 among --precisions: the peer computes in float16.');
+  for (const name of ['peer', 'vllm'] as const)
+    if (values[name] !== undefined && !precisions.includes('f16'))
+      throw new Error(`--${name} needs f16 among --precisions: the peer computes in float16.`);
   return {
     device: oneOf('device', values.device, ['webgpu', 'cuda']),
     shapes: values.shapes.split(',').map(name => shapeOf(oneOf('shapes', name, names))),
@@ -72,6 +77,7 @@ export function readGpuSettings(): GpuSettings | undefined {
     prefillCounts: values.prefill.split(',').map(text => readCount('prefill', text)),
     roundsActivations: values.rounded,
     peer: values.peer,
+    vllm: values.vllm,
     peerCompiles: values['peer-compile'],
     llamaBench: values['llama-bench'],
     output: values.json ? 'json' : 'table',

@@ -19,15 +19,17 @@ import type { GpuShape } from './gpu-shapes.ts';
 import { runLlamaBench } from './llama-bench-peer.ts';
 import { DECODE_PROMPT_LENGTH } from './measure-device.ts';
 import { type ModelResult, measureModel, PREFILL_ROUNDS } from './measure-model.ts';
+import { type PeerReport, type PythonPeer, runPythonPeer } from './python-peer.ts';
 import { type DeviceLimits, type ShapeRows, type SpeedRow, speedTable } from './speed-table.ts';
-import { type PeerReport, runTransformersPeer } from './transformers-peer.ts';
 
 const HISTORY = new URL('../history/gpu.md', import.meta.url);
+
+type MeasuredPeer = PeerReport & { readonly weightBytes: number };
 
 interface ShapeResult {
   readonly shape: GpuShape;
   readonly models: readonly ModelResult[];
-  readonly peer: PeerReport | undefined;
+  readonly peers: readonly MeasuredPeer[];
   readonly llama: SpeedRow | undefined;
 }
 
@@ -37,7 +39,7 @@ async function main(): Promise<void> {
     console.log(GPU_HELP);
     return;
   }
-  const { shapes, precisions, peer: python, output, writesHistory, ...shown } = settings;
+  const { shapes, precisions, peer, vllm, output, writesHistory, ...shown } = settings;
   const { facts } = await chooseDevice(settings.device);
   const folder = settings.folder ?? (await mkdtemp(join(tmpdir(), 'ortler-bench-gpu-')));
   try {
@@ -68,7 +70,7 @@ async function measureShape(folder: string, shape: GpuShape, settings: GpuSettin
   const models: ModelResult[] = [];
   for (const precision of settings.precisions)
     models.push(await measureModel(folder, shape, precision, settings));
-  const { peer: python, peerCompiles: compiles, llamaBench, streams, tokenCount, prefillCounts } = settings;
+  const { peer, vllm, peerCompiles: compiles, llamaBench, streams, tokenCount, prefillCounts } = settings;
   const sourceDir = join(folder, shape.name);
   if (llamaBench !== undefined) console.error(`measuring ${shape.name} through llama.cpp ...`);
   const llama =
@@ -77,16 +79,23 @@ async function measureShape(folder: string, shape: GpuShape, settings: GpuSettin
       ...{ program: llamaBench, sourceDir, tokenCount, prefillCounts },
       file: join(folder, `${shape.name}.gguf`),
     }));
-  if (python === undefined) return { shape, models, peer: undefined, llama: llama || undefined };
-  console.error(`measuring ${shape.name} through transformers ...`);
-  const peer = await runTransformersPeer(python, {
-    ...{ compiles, streams, tokenCount, prefillCounts },
-    folder: sourceDir,
-    promptLength: DECODE_PROMPT_LENGTH,
-    rounds: PREFILL_ROUNDS,
-    checkedPrompt: checkedPrompt(Number(shape.config.vocab_size)),
-  });
-  return { shape, models, peer, llama: llama || undefined };
+  const pythons: Readonly<Record<PythonPeer, string | undefined>> = { transformers: peer, vllm };
+  const peers: MeasuredPeer[] = [];
+  for (const [name, python] of Object.entries(pythons) as [PythonPeer, string | undefined][]) {
+    if (python === undefined) continue;
+    console.error(`measuring ${shape.name} through ${name} ...`);
+    const report = await runPythonPeer(name, python, {
+      ...{ compiles, streams, tokenCount, prefillCounts },
+      folder: sourceDir,
+      promptLength: DECODE_PROMPT_LENGTH,
+      rounds: PREFILL_ROUNDS,
+      checkedPrompt: checkedPrompt(Number(shape.config.vocab_size)),
+    });
+    // The settings ask for float16 wherever there is a peer.
+    const { weightBytes } = models.find(({ precision }) => precision === 'f16')!;
+    peers.push({ weightBytes, ...report });
+  }
+  return { shape, models, peers, llama: llama || undefined };
 }
 
 /** What the shares of the table are of. */
@@ -97,23 +106,23 @@ function describeLimits(name: string, version: string, limits: DeviceLimits): st
   return `${name}, ONNX Runtime ${version}. Measured limits: ${memory}, ${products}. Tokens per second, with the share of the limit.`;
 }
 
-function toRows({ shape, models, peer, llama }: ShapeResult): ShapeRows {
+function toRows({ shape, models, peers, llama }: ShapeResult): ShapeRows {
   const ours = models.map(model => ({ engine: 'Ortler', ...model }));
-  const theirs = peer && {
-    engine: `${peer.engine}${peer.isCompiled ? ', compiled' : ''}`,
+  const theirs = peers.map(({ engine, isCompiled = false, weightBytes, decode, prefill }) => ({
+    engine: `${engine}${isCompiled ? ', compiled' : ''}`,
     precision: 'f16',
-    weightBytes: peer.weightBytes,
-    decode: peer.decode.flatMap(entry => ('error' in entry ? [] : [entry])),
-    prefill: peer.prefill,
-  };
+    weightBytes,
+    decode: decode.flatMap(entry => ('error' in entry ? [] : [entry])),
+    prefill,
+  }));
   return {
     shape: shape.name,
     parameterCount: models[0]!.parameterCount,
-    rows: [...ours, theirs, llama].filter(row => row !== undefined),
+    rows: [...ours, ...theirs, llama].filter(row => row !== undefined),
   };
 }
 
-function addLimits({ shape, models, peer, llama }: ShapeResult, bytesPerSecond: number): object {
+function addLimits({ shape, models, peers, llama }: ShapeResult, bytesPerSecond: number): object {
   const reference: PeerReference | undefined = models.find(({ precision }) => precision === 'f16')?.reference;
   return {
     shape: shape.name,
@@ -126,9 +135,8 @@ function addLimits({ shape, models, peer, llama }: ShapeResult, bytesPerSecond: 
       })),
       prefill: model.prefill.map(entry => ({ ...entry, tokensPerSecond: rounded(entry.tokensPerSecond) })),
     })),
-    // The settings ask for float16 wherever there is a peer.
     ...(llama !== undefined && { llama }),
-    ...(peer !== undefined && { peer: comparePeer(peer, reference!, bytesPerSecond) }),
+    ...(peers.length > 0 && { peers: peers.map(peer => comparePeer(peer, reference!, bytesPerSecond)) }),
   };
 }
 

@@ -15,12 +15,15 @@ export interface PrefillTimes {
 
 export const DECODE_PROMPT_LENGTH = 64;
 
-/** Streams of the same length that run together. Prompts differ, so that nothing is shared. */
+/**
+ * Streams of the same length that run together. Prompts differ, so that nothing is shared. Null: there was no moment in which all
+ * of them ran, because the first ended before the last began.
+ */
 export async function measureDecode(
   engine: Engine,
   streamCount: number,
   length: number,
-): Promise<DecodeTimes> {
+): Promise<DecodeTimes | null> {
   const firsts: number[] = [];
   const ends: number[] = [];
   const times: number[][] = [];
@@ -37,6 +40,7 @@ export async function measureDecode(
   );
   const start = Math.max(...firsts);
   const end = Math.min(...ends);
+  if (end <= start) return null;
   const count = times.flat().filter(time => time > start && time <= end).length;
   return { streamCount, tokensPerSecond: (count * 1000) / (end - start) };
 }

@@ -43,7 +43,12 @@ export async function measureModel(
     await measureDecode(engine, Math.max(...streams), COMPARED_STEPS);
     for (const count of prefillCounts) await measurePrefill(engine, count, 1);
     const decode: DecodeTimes[] = [];
-    for (const count of streams) decode.push(await measureDecode(engine, count, tokenCount));
+    for (const count of streams) {
+      const times = await measureDecode(engine, count, tokenCount);
+      if (times !== null) decode.push(times);
+      else
+        console.error(`${count} streams of ${tokenCount} tokens never ran all at once: give more --tokens.`);
+    }
     const prefill: PrefillTimes[] = [];
     for (const count of prefillCounts) prefill.push(await measurePrefill(engine, count, PREFILL_ROUNDS));
     return {

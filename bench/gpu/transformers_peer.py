@@ -1,6 +1,6 @@
 """The benchmark's shapes through transformers on PyTorch, in float16 with a static cache.
 
-Started by transformers-peer.ts. Reads one JSON object from its input and writes one to its output; needs torch and
+Started by python-peer.ts. Reads one JSON object from its input and writes one to its output; needs torch and
 transformers, and takes CUDA where there is one, else Apple's GPU, else the CPU.
 """
 

@@ -31,6 +31,8 @@ export interface ContestantOptions {
   readonly program?: string;
   /** Of our engine: most prompt tokens of a step beside running answers. Default: the engine's own. */
   readonly mixedChunkLength?: number;
+  /** Of our engine: every token is a step of its own. Default: the engine's own. */
+  readonly speculativeDecoding?: 'off';
 }
 
 /** A loaded model in the contestant's process. */

@@ -104,7 +104,7 @@ function text(value: string): Buffer {
 }
 
 /** The printable character that stands for each byte in byte-level vocabularies. */
-function byteCharacters(): string[] {
+export function byteCharacters(): string[] {
   let next = 0x100;
   return Array.from({ length: BYTE_COUNT }, (_, byte) => {
     const isPrintable = (byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte !== 0xad);

@@ -11,7 +11,7 @@ serveContestant(async ({ modelPath, threadCount, maxStreams, contextLength, ...o
     threadCount,
     maxSequences: maxStreams,
     contextLength,
-    tuning: { mixedChunkLength: own.mixedChunkLength },
+    tuning: { mixedChunkLength: own.mixedChunkLength, speculativeDecoding: own.speculativeDecoding },
   });
   return {
     version: `ONNX Runtime ${engine.info.onnxRuntimeVersion}, ${engine.info.backend}`,

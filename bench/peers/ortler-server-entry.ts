@@ -11,12 +11,13 @@ interface Chunk {
   readonly choices: readonly { readonly token_ids: readonly number[] }[];
 }
 
-serveContestant(async ({ modelPath, threadCount, maxStreams, contextLength }: ContestantOptions) => {
+serveContestant(async ({ modelPath, threadCount, maxStreams, contextLength, ...own }: ContestantOptions) => {
   const flags = {
     models: `bench=${modelPath}`,
     threads: threadCount,
     'max-sequences': maxStreams,
     'context-length': contextLength,
+    speculation: own.speculativeDecoding ?? 'auto',
   };
   const { url, pid } = await startServer({ flags });
   const { version } = (await (await fetch(`${url}/version`)).json()) as { version: string };

@@ -8,21 +8,31 @@ import { ensureModel, type KvType } from '@ortler/model-builder';
 import { createTinyCheckpoint, writeOptimumModel } from '@ortler/model-builder/testing';
 import { MODEL_SHAPES } from '../model-shapes.ts';
 import type { ContestantName } from './contestant-process.ts';
+import { GGUF_SHAPE_NAMES, type GgufShapeName, ggufShape } from './gguf-shapes.ts';
 import { writeGguf } from './write-gguf.ts';
+import { writeRandomGguf } from './write-random-gguf.ts';
 
 const CACHE = resolve(import.meta.dirname, '../../.cache/bench');
 
 /** Long enough for every work. */
 const CONTEXT_LENGTH = 8_192;
 
-export const SHAPE_NAMES = ['smollm2-135m', 'qwen2.5-0.5b', 'qwen2.5-3b'] as const;
+const CHECKPOINT_SHAPE_NAMES = ['smollm2-135m', 'qwen2.5-0.5b', 'qwen2.5-3b'] as const;
+export const SHAPE_NAMES = [...CHECKPOINT_SHAPE_NAMES, ...GGUF_SHAPE_NAMES] as const;
 export type ShapeName = (typeof SHAPE_NAMES)[number];
 export type PeerPrecision = 'f32' | 'q8' | 'q4' | 'file';
 
 /** Random weights of a shape, or a GGUF file. */
 export type PeerModel = ShapeName | { readonly file: string };
 
-export function vocabSizeOf(shape: ShapeName): number {
+/** All contestants read one GGUF file of the shape. */
+export function isGgufShape(model: PeerModel): model is GgufShapeName {
+  return GGUF_SHAPE_NAMES.some(name => name === model);
+}
+
+/** The float32 file of a GGUF shape has fewer layers and tokens. */
+export function vocabSizeOf(shape: ShapeName, precision: PeerPrecision): number {
+  if (isGgufShape(shape)) return ggufShape(shape, precision === 'f32').vocabSize;
   return MODEL_SHAPES[shape].config.vocab_size;
 }
 
@@ -33,10 +43,11 @@ export async function peerModel(
   contestant: ContestantName,
   ownCache: KvType = precision === 'f32' ? 'float32' : 'float16',
 ): Promise<string> {
-  if (typeof model === 'object') {
-    if (contestant !== 'ortler' && contestant !== 'ortler-server') return model.file;
-    const cacheDir = join(CACHE, 'files');
-    return ensureModel({ sourceDir: model.file, cacheDir, precision: 'file', kvType: ownCache });
+  if (typeof model === 'object' || isGgufShape(model)) {
+    const sourceDir = typeof model === 'object' ? model.file : await shapeFile(model, precision);
+    if (contestant !== 'ortler' && contestant !== 'ortler-server') return sourceDir;
+    const own = precision === 'f32' ? 'f32' : 'file';
+    return ensureModel({ sourceDir, cacheDir: join(CACHE, 'files'), precision: own, kvType: ownCache });
   }
   const folder = join(CACHE, model);
   await mkdir(folder, { recursive: true });
@@ -65,6 +76,15 @@ export async function peerModel(
       return once(join(folder, `${type}.gguf`), path => writeGguf(sourceDir, path, type));
     }
   }
+}
+
+async function shapeFile(name: GgufShapeName, precision: PeerPrecision): Promise<string> {
+  const isFloat = precision === 'f32';
+  const folder = join(CACHE, name);
+  await mkdir(folder, { recursive: true });
+  return once(join(folder, isFloat ? 'f32-small.gguf' : 'q4_0.gguf'), path =>
+    writeRandomGguf(path, ggufShape(name, isFloat), isFloat ? 'f32' : 'q4_0', CONTEXT_LENGTH),
+  );
 }
 
 /** Lets `make` fill a path beside `path` and gives it that name when it is whole. */

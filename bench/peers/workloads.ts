@@ -44,7 +44,7 @@ export const MEASUREMENTS: readonly Measurement[] = [
       evaluate: sharedThroughput,
     }),
   ),
-  ...[256, 2048].map(
+  ...[256, 1000, 2048].map(
     (length): Measurement => ({
       name: `prefill ${length.toLocaleString('en')}`,
       unit: 'tokens/s',

@@ -1,8 +1,9 @@
 // Ways in which one caller with a valid key tried to stop all others. Each is sent over and over by some clients at once, from a
-// thread of its own (`run-attack.ts`). Callers: the benchmark `neighbours`, and `tests/server/neighbours.test.ts`.
+// process of its own (`run-attack.ts`). Callers: the benchmark `neighbours`, and `tests/server/neighbours.test.ts`.
 
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
+import { fileURLToPath } from 'node:url';
 
 export interface AttackedServer {
   readonly url: string;
@@ -39,6 +40,12 @@ export interface AttackResult {
   readonly sentCount: number;
   /** Replies by status. */
   readonly statuses: Readonly<Record<number, number>>;
+}
+
+/** What the attacker's process is told. */
+export interface AttackOrder {
+  readonly id: string;
+  readonly server: AttackedServer;
 }
 
 export interface RunningAttack {
@@ -223,17 +230,34 @@ export async function prepareAttack({ prepare }: Attack, server: AttackedServer)
   });
 }
 
-/** Starts the attack of this number. */
+const ENTRY = fileURLToPath(new URL('./run-attack.ts', import.meta.url));
+
+/**
+ * Starts the attack of this number. Attackers are on other machines; here they share the server's cores. So they have the lowest
+ * CPU priority: what a neighbour waits for is the server, not the attacker who writes its bodies.
+ */
 export function startAttack(id: string, server: AttackedServer): RunningAttack {
-  const worker = new Worker(new URL('./run-attack.ts', import.meta.url), { workerData: { id, server } });
-  const open = once(worker, 'message').then(() => undefined);
+  const attacker = spawn('nice', ['-n', '19', process.execPath, ENTRY], {
+    env: { ...process.env, ATTACK: JSON.stringify({ id, server } satisfies AttackOrder) },
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  const leave = () => void attacker.kill('SIGKILL');
+  process.once('exit', leave);
+  const ended = new Promise<never>((_, reject) => {
+    attacker.once('error', reject);
+    attacker.once('exit', () => reject(new Error(`The attacker ${id} ended.`)));
+  });
+  ended.catch(() => process.off('exit', leave));
+  const nextMessage = () => Promise.race([once(attacker, 'message').then(([message]) => message), ended]);
+  const open = nextMessage().then(() => undefined);
+  open.catch(() => undefined);
   return {
     open,
     async stop() {
       await open;
-      const result = once(worker, 'message');
-      worker.postMessage('stop');
-      return (await result)[0] as AttackResult;
+      const result = nextMessage();
+      attacker.send('stop');
+      return (await result) as AttackResult;
     },
   };
 }

@@ -1,5 +1,7 @@
 // What another team notices of an attack: latency of its chat, of /v1/models and of /health alone and beside each attack, one
-// call after the other, in turns. The goal is a p99 of at most twice the quiet one.
+// call after the other, in turns. The goal is a p99 of at most twice the quiet one. The attackers are a process with the lowest CPU
+// priority (nice 19), because in reality they are on machines of their own; the client that measures, the server and its model have the
+// normal one. `server` is what the attack costs there: CPU time of its process per second, and the longest delay of its event loop.
 
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -15,12 +17,15 @@ const { values } = parseArgs({
     attacks: { type: 'string', default: Object.keys(ATTACKS).join() },
     seconds: { type: 'string', default: '6' },
     turns: { type: 'string', default: '2' },
+    profile: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
 });
 
 if (values.help) {
-  console.log('npm run bench -- neighbours [--attacks H1,H2] [--seconds 6, of each turn] [--turns 2]');
+  console.log(
+    'npm run bench -- neighbours [--attacks H1,H2] [--seconds 6, of each turn] [--turns 2] [--profile FOLDER, for CPU profiles of the server]',
+  );
 } else {
   console.log(JSON.stringify(await measure(), null, 2));
 }
@@ -39,21 +44,28 @@ async function measure() {
 
 async function measureAttack(id: string) {
   const attack = ATTACKS[id]!;
-  const { url, pid, dataDir, stop } = await startServer({ flags: { 'log-level': 'error' } });
+  const { url, pid, dataDir, stop } = await startServer({
+    flags: { 'log-level': 'error' },
+    nodeArguments:
+      values.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${values.profile}/${id}`],
+  });
   try {
     const apiKey = await createTeamKey(dataDir, url, 'acme');
-    const server = { url, apiKey, project: 'acme/app', baseModel: 'ortler-demo' };
+    const target = { url, apiKey, project: 'acme/app', baseModel: 'ortler-demo' };
     // A variant of an attack is about the rows of the first one.
-    await prepareAttack(ATTACKS[id.replace(/b$/, '')]!, server);
+    await prepareAttack(ATTACKS[id.replace(/b$/, '')]!, target);
     const [quiet, beside] = [newTimes(), newTimes()];
+    const serverLoads: ServerLoad[] = [];
     let sentCount = 0;
     const statuses: Record<string, number> = {};
     await watch(url, newTimes(), 1);
     for (let turn = 0; turn < Number(values.turns); turn++) {
       await watch(url, quiet, Number(values.seconds));
-      const running = startAttack(id, server);
+      const running = startAttack(id, target);
       await running.open;
+      const load = await watchServer(url);
       await watch(url, beside, Number(values.seconds));
+      serverLoads.push(await load());
       const result = await running.stop();
       sentCount += result.sentCount;
       for (const [status, count] of Object.entries(result.statuses))
@@ -66,7 +78,11 @@ async function measureAttack(id: string) {
         return [name, { quiet: before, beside: during, p99Factor: rounded(during.p99Ms / before.p99Ms) }];
       }),
     );
-    return { title: attack.title, sentCount, statuses, ...routes, peakMiB: peakMemory(pid) };
+    const server = {
+      cpuShare: rounded(Math.max(...serverLoads.map(({ cpuShare }) => cpuShare))),
+      longestDelayMs: rounded(Math.max(...serverLoads.map(({ longestDelayMs }) => longestDelayMs))),
+    };
+    return { title: attack.title, sentCount, statuses, ...routes, server, peakMiB: peakMemory(pid) };
   } finally {
     await stop();
   }
@@ -93,6 +109,34 @@ async function watch(url: string, times: Times, seconds: number): Promise<void> 
       times[name].push(performance.now() - startMs);
     }
   }
+}
+
+interface ServerLoad {
+  /** CPU time of the server's process, without models, by the time that passed. */
+  readonly cpuShare: number;
+  /** Of the event loop; it is looked at every 10 ms, so this is the least. */
+  readonly longestDelayMs: number;
+}
+
+/** Begins a period of the server's own metrics. The function that is returned ends it. */
+async function watchServer(url: string): Promise<() => Promise<ServerLoad>> {
+  const read = async () => {
+    const text = await (await fetch(`${url}/metrics`)).text();
+    const gauge = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)![1]);
+    return {
+      atMs: performance.now(),
+      cpuSeconds: gauge('process_cpu_seconds_total'),
+      delaySeconds: gauge('nodejs_eventloop_lag_max_seconds'),
+    };
+  };
+  const before = await read();
+  return async () => {
+    const after = await read();
+    return {
+      cpuShare: ((after.cpuSeconds - before.cpuSeconds) * 1_000) / (after.atMs - before.atMs),
+      longestDelayMs: after.delaySeconds * 1_000,
+    };
+  };
 }
 
 /** Waits until what the attack left behind is done. */

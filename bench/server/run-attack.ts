@@ -1,17 +1,15 @@
-// Entry of the attacker's thread: sends the requests of an attack until it is told to stop. A thread of its own, so that writing
-// the bodies delays nobody who measures.
+// Entry of the attacker's process: sends the requests of an attack until it is told to stop.
 
 import { connect, type Socket } from 'node:net';
-import { parentPort, workerData } from 'node:worker_threads';
 import {
   ATTACKS,
-  type AttackedServer,
+  type AttackOrder,
   type AttackRequest,
   type AttackResult,
   authorizationOf,
 } from './attacks.ts';
 
-const { id, server } = workerData as { readonly id: string; readonly server: AttackedServer };
+const { id, server } = JSON.parse(process.env.ATTACK!) as AttackOrder;
 const { clients, kind, requests } = ATTACKS[id]!;
 const { hostname, port } = new URL(server.url);
 /** Clients that leave do so after this time, before the query could end. Unit: milliseconds. */
@@ -39,12 +37,13 @@ const loops = Array.from({ length: clients }, async () => {
     }
 });
 await started.promise;
-parentPort!.postMessage('open');
-parentPort!.once('message', async () => {
+process.send!('open');
+process.once('message', async () => {
   isOver = true;
   for (const socket of open) socket.destroy();
   await Promise.all(loops);
-  parentPort!.postMessage({ sentCount, statuses } satisfies AttackResult);
+  // The channel is closed after the message has been written.
+  process.send!({ sentCount, statuses } satisfies AttackResult, () => process.disconnect());
 });
 
 /** A whole request; the connection ends with its reply. */

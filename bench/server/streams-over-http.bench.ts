@@ -41,6 +41,7 @@ async function measure() {
   if (shape === undefined) throw new Error(`--shape is ${SHAPE_NAMES.join(' or ')}; got "${values.shape}".`);
   const [streamCount, outputLength] = [Number(values.streams), Number(values.tokens)];
   const modelPath = await peerModel(shape, 'q4', 'ortler');
+  const vocabSize = vocabSizeOf(shape, 'q4');
   const threadCount = Number(values.threads);
   const options = { modelPath, threadCount, maxStreams: streamCount, contextLength: 4608 };
   const engine = await ContestantProcess.start('ortler', options);
@@ -50,7 +51,7 @@ async function measure() {
   const drawPrompt = (): number[] =>
     Array.from({ length: PROMPT_LENGTH }, () => {
       state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-      return 256 + ((state >>> 8) % (vocabSizeOf(shape) - 256));
+      return 256 + ((state >>> 8) % (vocabSize - 256));
     });
   // The first turn only warms up.
   for (let turn = -1; turn < Number(values.turns); turn++) {

@@ -1,9 +1,12 @@
 // What it costs to put a server before another one, and what its affinity by prefix keeps of the other's cache. Both ways take turns
-// with the same requests. The model is the small one of the repository, so that the server's own work shows.
+// with the same requests. The model of the repository is so small that the server's own work shows; `--shape` takes one of a usual
+// size, and `--own-core` gives the servers behind a core of their own.
 
+import { execFileSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { describeMachine } from '../describe-machine.ts';
 import { median } from '../median.ts';
+import { peerModel, SHAPE_NAMES } from '../peers/peer-models.ts';
 import { processorMs } from '../process-usage.ts';
 import { rounded } from '../rounded.ts';
 import { API_KEY, type StartedServer, startServer } from '../start-server.ts';
@@ -13,9 +16,10 @@ const HELP = `Options:
   --streams N         streams at once (default 16)
   --tokens N          tokens of each stream (default 256)
   --turns N           turns of the streams (default 7)
+  --shape NAME        ${SHAPE_NAMES.join(', ')} with random weights in 4 bits (default: the model of the repository)
+  --own-core          the upstream servers with their model on core 0, the server before them and the client on core 1
   --conversations N   conversations of five turns over two servers, eight at once (default 200)`;
 
-const MODEL = 'ortler-demo';
 const CONVERSATION_TURNS = 5;
 const AT_ONCE = 8;
 
@@ -25,10 +29,15 @@ const { values } = parseArgs({
     streams: { type: 'string', default: '16' },
     tokens: { type: 'string', default: '256' },
     turns: { type: 'string', default: '7' },
+    shape: { type: 'string' },
+    'own-core': { type: 'boolean', default: false },
     conversations: { type: 'string', default: '200' },
     help: { type: 'boolean', default: false },
   },
 });
+
+const SHAPE = SHAPE_NAMES.find(name => name === values.shape);
+const MODEL = SHAPE ?? 'ortler-demo';
 
 interface Message {
   readonly role: string;
@@ -39,11 +48,23 @@ if (values.help) console.log(HELP);
 else console.log(JSON.stringify({ bench: 'upstream', ...(await measure()), ...describeMachine() }, null, 2));
 
 async function measure() {
-  const flags = { 'max-sequences': 16 };
-  const backs = [await startServer({ flags }), await startServer({ flags })] as const;
+  if (values.shape !== undefined && SHAPE === undefined)
+    throw new Error(`--shape is one of ${SHAPE_NAMES.join(', ')}; got "${values.shape}".`);
+  const flags = {
+    'max-sequences': 16,
+    ...(SHAPE !== undefined && { models: `${MODEL}=${await peerModel(SHAPE, 'q4', 'ortler-server')}` }),
+  };
+  const [backCore, frontCore] = values['own-core'] ? [0, 1] : [];
+  if (frontCore !== undefined)
+    execFileSync('taskset', ['-a', '-c', '-p', String(frontCore), String(process.pid)], { stdio: 'ignore' });
+  const startBack = () => startServer({ flags, core: backCore });
+  const backs = [await startBack(), await startBack()] as const;
   process.env.ORTLER_UPSTREAM_KEY = API_KEY;
   const frontOf = (servers: readonly StartedServer[]) =>
-    startServer({ flags: { models: `${MODEL}=${servers.map(({ url }) => `${url}/v1`).join(',')}` } });
+    startServer({
+      flags: { models: `${MODEL}=${servers.map(({ url }) => `${url}/v1`).join(',')}` },
+      core: frontCore,
+    });
   const single = await frontOf([backs[0]]);
   const result = {
     request: await measureRequests(backs[0], single),
