@@ -21,6 +21,7 @@ export function countAllocations(backend: OrtBackend): CountingBackend {
       kernels: backend.kernels,
       createSession: async (model, options) => wrap(await backend.createSession(model, options)),
       createTensor: (type, shape, data) => backend.createTensor(type, shape, data),
+      allocateZeros: byteLength => backend.allocateZeros(byteLength),
       copy: (source, target) => backend.copy(source, target),
       describeDevice: device => backend.describeDevice(device),
     },

@@ -18,9 +18,9 @@ export function loseDevice(backend: OrtBackend, isLost: () => boolean): OrtBacke
     bind: (inputs, outputs) => {
       const binding = session.bind(inputs, outputs);
       return {
-        run: async () => {
+        run: async options => {
           meet('Running the model');
-          await binding.run();
+          await binding.run(options);
         },
         dispose: () => binding.dispose(),
       };
@@ -35,6 +35,7 @@ export function loseDevice(backend: OrtBackend, isLost: () => boolean): OrtBacke
     kernels: backend.kernels,
     createSession: async (model, options) => wrap(await backend.createSession(model, options)),
     createTensor: (type, shape, data) => backend.createTensor(type, shape, data),
+    allocateZeros: byteLength => backend.allocateZeros(byteLength),
     copy: async (source, target) => {
       meet('Copying');
       await backend.copy(source, target);

@@ -131,6 +131,32 @@ describe.skipIf(why !== undefined)('the paged runner', () => {
     );
   }
 
+  it.each([64, 128, 256])(
+    'computes in blocks of %i tokens, which CUDA has, as the CPU does',
+    async blockLength => {
+      const long = await open(folders[0]!.dir, { blockLength });
+      try {
+        const width = CONTEXT_LENGTH / blockLength;
+        const [first, second] = [0, 1].map(
+          slot =>
+            new Track(
+              slot,
+              Array.from({ length: width }, (_, index) => 2 * index + slot),
+            ),
+        ) as [Track, Track];
+        for (const call of [[[first, 70] as const], [[first, 1] as const, [second, 33] as const]]) {
+          const logits = (await long.run(call.map(([track, length]) => track.row(length)))).slice();
+          for (const [index, [track, length]] of call.entries()) {
+            const own = logits.subarray(index * VOCAB_SIZE, (index + 1) * VOCAB_SIZE);
+            expect(difference(own, await advance(track, length))).toBeLessThan(FLOAT16_ROUNDING);
+          }
+        }
+      } finally {
+        await long.close();
+      }
+    },
+  );
+
   it('tells how far its warm-up is, to the end', () => {
     expect(warmUps[0]![0]).toBe(0);
     expect(warmUps.at(-1)![0]).toBe(warmUps.at(-1)![1]);

@@ -88,6 +88,7 @@ function poisonCache(backend: OrtBackend): OrtBackend {
       }
       return backend.createTensor(type, shape, data);
     },
+    allocateZeros: byteLength => backend.allocateZeros(byteLength),
     copy: (source, target) => backend.copy(source, target),
     describeDevice: device => backend.describeDevice(device),
   };

@@ -325,20 +325,26 @@ it('reports a file of usage that is gone, and answers on', {
   await healthBecomes(({ status }) => status === 'ok');
 });
 
+/** Starts the server on a database of its own, which it reaches through a proxy that can cut and freeze connections. */
+async function startBehindProxy() {
+  const database = await createPostgresDatabase();
+  const url = new URL(database.url);
+  const proxy = await startTcpProxy(url.hostname, Number(url.port));
+  undo = async () => {
+    await proxy.close();
+    await database.drop();
+  };
+  url.port = String(proxy.port);
+  url.hostname = '127.0.0.1';
+  await start(await makeServerFolder(), '--database-url', url.href);
+  return { proxy, url };
+}
+
 it.skipIf(TEST_POSTGRES_URL === undefined)(
   `ends every answer while PostgreSQL hangs, and keeps what it acknowledged${TEST_POSTGRES_URL === undefined ? ' (skipped: TEST_POSTGRES_URL is not set)' : ''}`,
   { timeout: 240_000 },
   async () => {
-    const database = await createPostgresDatabase();
-    const url = new URL(database.url);
-    const proxy = await startTcpProxy(url.hostname, Number(url.port));
-    undo = async () => {
-      await proxy.close();
-      await database.drop();
-    };
-    url.port = String(proxy.port);
-    url.hostname = '127.0.0.1';
-    await start(await makeServerFolder(), '--database-url', url.href);
+    const { proxy } = await startBehindProxy();
     expect((await create('before')).status).toBe(200);
     proxy.freeze();
     await healthBecomes(({ databases }) => databases[0]?.state === 'unreachable');
@@ -364,16 +370,7 @@ it.skipIf(TEST_POSTGRES_URL === undefined)(
   `counts usage once when PostgreSQL is lost at its commit${TEST_POSTGRES_URL === undefined ? ' (skipped: TEST_POSTGRES_URL is not set)' : ''}`,
   { timeout: 240_000 },
   async () => {
-    const database = await createPostgresDatabase();
-    const url = new URL(database.url);
-    const proxy = await startTcpProxy(url.hostname, Number(url.port));
-    undo = async () => {
-      await proxy.close();
-      await database.drop();
-    };
-    url.port = String(proxy.port);
-    url.hostname = '127.0.0.1';
-    await start(await makeServerFolder(), '--database-url', url.href);
+    const { proxy, url } = await startBehindProxy();
     const call = async (path: string, body?: object) => {
       const reply = await fetch(server!.url + path, {
         method: body === undefined ? 'GET' : 'POST',
@@ -451,16 +448,7 @@ it.skipIf(TEST_POSTGRES_URL === undefined)(
   `keeps what it acknowledged while PostgreSQL restarts under load${TEST_POSTGRES_URL === undefined ? ' (skipped: TEST_POSTGRES_URL is not set)' : ''}`,
   { timeout: 240_000 },
   async () => {
-    const database = await createPostgresDatabase();
-    const url = new URL(database.url);
-    const proxy = await startTcpProxy(url.hostname, Number(url.port));
-    undo = async () => {
-      await proxy.close();
-      await database.drop();
-    };
-    url.port = String(proxy.port);
-    url.hostname = '127.0.0.1';
-    await start(await makeServerFolder(), '--database-url', url.href);
+    const { proxy } = await startBehindProxy();
     await keepsAcknowledgedWritesWhile(async () => {
       proxy.cut();
       await healthBecomes(

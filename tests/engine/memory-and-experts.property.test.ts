@@ -1,5 +1,5 @@
-// Families whose layers have a memory in place of keys and values, on their real graphs: what a sequence says must not depend on its
-// company, the chunks of its prompt, states that are kept, drafts, preemptions, forks and failed calls.
+// Families whose layers have a memory in place of keys and values, and mixtures of experts, on their real graphs: what a sequence says
+// must not depend on its company, the chunks of its prompt, what is cached, drafts, preemptions, forks and failed calls.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DECODER_GOLDENS, writeGoldenCheckpoint } from '../../packages/model-builder/test/decoder-golden.ts';
 import { createFailingCore, play, playAlone, randomRequests } from './random-schedules.ts';
 
-const FAMILIES = [
+const MEMORY_FAMILIES = [
   'lfm2',
   'qwen3_5_text',
   'lfm2_moe',
@@ -21,6 +21,7 @@ const FAMILIES = [
   'falcon_h1',
   'nemotron_h',
 ];
+const EXPERT_FAMILIES = ['qwen3_moe', 'gpt_oss', 'mixtral', 'olmoe', 'granitemoe'];
 
 const KINDS = [
   { precision: 'f32', kvType: 'float32' },
@@ -45,9 +46,10 @@ const prompts = fc
 
 const requests = randomRequests(prompts);
 
-const MODELS = FAMILIES.flatMap((family, index) => {
-  // A daily run has one kind of each family.
-  const kinds = IS_FULL_RUN ? KINDS : [KINDS[(2 * index) % KINDS.length]!];
+const MODELS = [...MEMORY_FAMILIES, ...EXPERT_FAMILIES].flatMap((family, index) => {
+  // Experts have no state of their own, so one kind is enough, and a daily run has one kind of each family.
+  const isWhole = IS_FULL_RUN && MEMORY_FAMILIES.includes(family);
+  const kinds = isWhole ? KINDS : [KINDS[(2 * index) % KINDS.length]!];
   return kinds.map(kind => ({ family, ...kind }));
 });
 
