@@ -50,24 +50,32 @@ export function exchange({
     headers: body === null ? headers : { ...headers, 'content-length': Buffer.byteLength(body) },
   });
   let isConnected = false;
-  const fail = (error: unknown) => {
+  let timer: NodeJS.Timeout | undefined;
+  const endLimit = () => {
     clearTimeout(timer);
+    timer = undefined;
+  };
+  const fail = (error: unknown) => {
+    endLimit();
     signal.removeEventListener('abort', onAbort);
     outgoing.destroy();
     reject(error);
   };
   const onAbort = () => fail(signal.reason);
   signal.addEventListener('abort', onAbort, { once: true });
-  let timer: NodeJS.Timeout | undefined;
   const limit = (code: 'unreachable' | 'slow', what: string, limitMs: number) => {
-    timer = setTimeout(
-      () => fail(new UpstreamError(code, `${url.host} gave no ${what} within ${limitMs} ms.`)),
-      limitMs,
-    );
+    endLimit();
+    const started = setTimeout(() => {
+      // After a long turn of the event loop timers come first, so what has arrived meanwhile is read before it is called late.
+      setImmediate(() => {
+        if (timer !== started) return;
+        fail(new UpstreamError(code, `${url.host} gave no ${what} within ${limitMs} ms.`));
+      });
+    }, limitMs);
+    timer = started;
   };
   const onConnected = () => {
     isConnected = true;
-    clearTimeout(timer);
     limit('slow', 'answer', timeouts.firstByteMs);
   };
   outgoing.on('socket', socket => {
@@ -85,7 +93,7 @@ export function exchange({
     fail(new UpstreamError(code, `${url.host} ${text}.`, { cause: error }));
   });
   outgoing.on('response', incoming => {
-    clearTimeout(timer);
+    endLimit();
     signal.removeEventListener('abort', onAbort);
     resolve({
       status: incoming.statusCode!,

@@ -7,7 +7,9 @@ import { type FaultyServer, type Step, startFaultyServer, steps } from '../src/t
 
 const ANSWER = { id: 'a', choices: [] };
 const BUSY = { error: { message: 'too many' } };
-const SILENCE_MS = 150;
+/** Tests wait for their end; longer than a busy machine keeps an answer back. */
+const SILENCE_MS = 400;
+const FIRST_BYTE_MS = 400;
 
 const open: (() => unknown)[] = [];
 afterEach(async () => {
@@ -21,7 +23,7 @@ async function start(...script: readonly Step[]): Promise<FaultyServer> {
 }
 
 function connect(urls: readonly string[], options: Partial<UpstreamOptions> = {}): Upstream {
-  const timeouts = { connectMs: 500, firstByteMs: 150, silenceMs: SILENCE_MS };
+  const timeouts = { connectMs: 5_000, firstByteMs: FIRST_BYTE_MS, silenceMs: SILENCE_MS };
   const upstream = createUpstream({ urls, timeouts, ...options });
   open.push(() => upstream.close());
   return upstream;
@@ -47,6 +49,11 @@ async function errorOf(work: Promise<unknown>): Promise<UpstreamError> {
   );
   expect(error).toBeInstanceOf(UpstreamError);
   return error as UpstreamError;
+}
+
+function blockFor(ms: number): void {
+  const endMs = performance.now() + ms;
+  while (performance.now() < endMs);
 }
 
 const openCounts = (upstream: Upstream) => upstream.servers.map(({ openCount }) => openCount);
@@ -210,16 +217,25 @@ describe('a stream', () => {
     expect(count).toBe(400);
   });
 
+  it('is not late when it has come and the event loop was too busy to read it', async () => {
+    const server = await start(response => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      // Written after the event loop has polled, so that timers come before the next poll.
+      setImmediate(() => {
+        response.end(JSON.stringify(ANSWER));
+        process.nextTick(() => blockFor(2 * FIRST_BYTE_MS));
+      });
+    });
+    expect(await connect([server.url]).postForJson(request())).toEqual(ANSWER);
+  });
+
   it('is not silent when its bytes have come and the event loop was too busy to read them', async () => {
     const server = await start(response => {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 1\n\n');
       // Written after the event loop has polled, so that timers come before the next poll.
       const write = () => {
         response.end('data: 2\n\ndata: [DONE]\n\n');
-        process.nextTick(() => {
-          const endMs = performance.now() + 2 * SILENCE_MS;
-          while (performance.now() < endMs);
-        });
+        process.nextTick(() => blockFor(2 * SILENCE_MS));
       };
       setTimeout(() => setImmediate(write), SILENCE_MS / 3);
     });
