@@ -48,8 +48,12 @@ const RANDOM_KEY_TESTS = [
   'packages/feedback-query/test/{sqlite,postgres,clickhouse}.test.ts',
 ];
 
+/** `expect.poll` waits for work of milliseconds; the limit, like those below, only ends a test that waits in vain. */
+const patient = { expect: { poll: { timeout: 20_000 } } };
+
 /** One worker more than cores, because some of the tests wait for a time limit. */
 const unit = {
+  ...patient,
   maxWorkers: availableParallelism() + 1,
   sequence: { groupOrder: 1 },
   restoreMocks: true,
@@ -107,6 +111,7 @@ export default defineConfig(({ mode }) => ({
         ...shared,
         test: {
           ...sharing,
+          ...patient,
           name: 'e2e',
           // Servers and their models are processes beside the workers. Vitest would keep one core to itself, but has
           // little to do.

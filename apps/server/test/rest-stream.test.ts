@@ -140,9 +140,11 @@ it('applies backpressure to the engine while the reader is slow, and loses nothi
 });
 
 it('ends open streams with an error event when the server stops', async () => {
-  const hold = Promise.withResolvers<void>();
-  await openWith(createFakeEngine({ beforeToken: () => hold.promise }));
-  const reply = test.post({ messages: MESSAGES, stream: true });
-  setTimeout(() => test.stopping.abort(), 20);
-  expect(readEvents((await reply).body).at(-1)).toHaveProperty('error');
+  const stopForever = () => {
+    setImmediate(() => test.stopping.abort());
+    return new Promise<void>(() => {});
+  };
+  await openWith(createFakeEngine({ beforeToken: stopForever }));
+  const reply = await test.post({ messages: MESSAGES, stream: true });
+  expect(readEvents(reply.body).at(-1)).toHaveProperty('error');
 });

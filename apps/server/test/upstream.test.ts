@@ -28,6 +28,8 @@ import {
 const PATIENT = { connectMs: 20_000, firstByteMs: 20_000, silenceMs: 20_000 };
 const IMPATIENT = { firstByteMs: 250, silenceMs: 250 };
 
+/** What is waited for takes milliseconds; the limit only ends a test that waits in vain. */
+const PATIENCE = { timeout: 20_000 };
 const COMPLETION_PATH = '/v1/completions';
 const SECRET = 'sk-secret-of-the-upstream';
 const closing: (() => unknown)[] = [];
@@ -570,11 +572,11 @@ describe('a caller that leaves', () => {
       signal: caller.signal,
     });
     sent.catch(() => undefined);
-    await vi.waitFor(() => expect(passedTo(server)).toHaveLength(1));
+    await vi.waitFor(() => expect(passedTo(server)).toHaveLength(1), PATIENCE);
     if (stream) await (await sent).body!.getReader().read();
     caller.abort();
-    await vi.waitFor(() => expect(server.leftCount).toBe(1), { timeout: 5_000 });
-    await vi.waitFor(() => expect(front.services.reports).toMatchObject([{ outcome: 'aborted' }]));
+    await vi.waitFor(() => expect(server.leftCount).toBe(1), PATIENCE);
+    await vi.waitFor(() => expect(front.services.reports).toMatchObject([{ outcome: 'aborted' }]), PATIENCE);
     expect(front.services.usages).toMatchObject([{ outputTokenCount: stream ? 1 : 0 }]);
   });
 

@@ -8,6 +8,8 @@ import { choiceOf, collect, createScriptedEngine, echoText, type ScriptedEngine 
 
 const TEXT = 'Hello 👨‍👩‍👧‍👦 日本語 Привет, world. Hello again!';
 const END_OF_TEXT = 0;
+/** What is waited for takes milliseconds; the limit only ends a test that waits in vain. */
+const PATIENCE = { timeout: 20_000 };
 
 let scripted: ScriptedEngine;
 let engine: LinkedEngine;
@@ -322,7 +324,7 @@ describe('slow readers', () => {
       await vi.waitFor(() => {
         expect(small.engine.health.stats.stepCount).toBeGreaterThan(200);
         expect(small.engine.health.stats.stepCount).toBeLessThan(300);
-      });
+      }, PATIENCE);
       // The only slot is taken by a sequence whose events are not read.
       const other = await collect(small.engine.generate(await echoText(small.engine, TEXT)));
       expect(choiceOf(other).text).toBe(TEXT.normalize('NFKC'));

@@ -8,6 +8,8 @@ import { TEST_TOKEN } from '@ortler/hub/testing';
 import { describe, expect, test, vi } from 'vitest';
 import { checkpointFiles, describeTree, seededBytes, temporaryHub } from './temporary-hub.ts';
 
+/** What is waited for takes milliseconds; the limit only ends a test that waits in vain. */
+const PATIENCE = { timeout: 20_000 };
 const NEEDED = ['config.json', 'model.safetensors', 'tokenizer.json', 'tokenizer_config.json'];
 
 describe('a download', () => {
@@ -279,7 +281,7 @@ test('a download that waits for another one ends with its signal', async () => {
     server === 'cdn' ? { kind: 'slow', pieceBytes: 4_000, pauseMs: 10 } : undefined;
   const controller = new AbortController();
   const first = fetchModel('org/model', options);
-  await vi.waitFor(() => expect(hub.requests.some(({ server }) => server === 'cdn')).toBe(true));
+  await vi.waitFor(() => expect(hub.requests.some(({ server }) => server === 'cdn')).toBe(true), PATIENCE);
   const waiting = fetchModel('org/model', {
     ...options,
     signal: controller.signal,

@@ -11,6 +11,8 @@ import { openDatabase } from './open-database.ts';
 import { DATABASE_FILE } from './sqlite/open-sqlite.ts';
 import { StorageError } from './storage-error.ts';
 
+/** What is waited for takes milliseconds; the limit only ends a test that waits in vain. */
+const PATIENCE = { timeout: 20_000 };
 const KEY = { name: 'n', team: null, created_at: '2026-01-01T00:00:00.000Z' };
 
 let folder: string;
@@ -134,6 +136,6 @@ it('takes no writes into a file that it found damaged, until the file is sound a
   expect(await faultOf(insert('refused'))).toBe('corrupt');
   await rm(`${file}-wal`, { force: true });
   await rename(`${file}.backup`, file);
-  await vi.waitFor(async () => expect(await database.condition()).toBe('ready'), { timeout: 5_000 });
+  await vi.waitFor(async () => expect(await database.condition()).toBe('ready'), PATIENCE);
   expect(await ids()).toHaveLength(100);
 });

@@ -8,6 +8,9 @@ import { ModelBuildError } from '@ortler/model-builder';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { type CatalogEvent, createModelCatalog } from './model-catalog.ts';
 
+/** What is waited for takes milliseconds; the limit only ends a test that waits in vain. */
+const PATIENCE = { timeout: 20_000 };
+
 let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'ortler-catalog-'));
@@ -92,7 +95,7 @@ it('reports the progress of compiling a model for a GPU', async () => {
     },
   });
   const loaded = catalog.loadAll();
-  await vi.waitUntil(() => warmUp !== undefined);
+  await vi.waitUntil(() => warmUp !== undefined, PATIENCE);
   warmUp?.({ doneCount: 2, totalCount: 7 });
   expect(catalog.find('a')?.status).toEqual({ kind: 'loading', detail: 'compiling for the device: 2 of 7' });
   hold.resolve(createFakeEngine());
@@ -163,7 +166,7 @@ it('tries again when the Hub cannot be reached, and not when it has no such mode
   expect(catalog.find('b')?.status).toMatchObject({ kind: 'failed' });
   await vi.advanceTimersByTimeAsync(1_500);
   vi.useRealTimers();
-  await vi.waitFor(() => expect(catalog.find('a')?.status.kind).toBe('ready'));
+  await vi.waitFor(() => expect(catalog.find('a')?.status.kind).toBe('ready'), PATIENCE);
   expect(tryCount).toBe(2);
   await catalog.close();
 });
@@ -189,7 +192,7 @@ it.each([
   expect(catalog.find('a')?.status).toMatchObject({ kind: 'restarting', retryAfterMs: 2_000 });
   await vi.advanceTimersByTimeAsync(2_000);
   vi.useRealTimers();
-  await vi.waitFor(() => expect(catalog.find('a')?.status.kind).toBe('ready'));
+  await vi.waitFor(() => expect(catalog.find('a')?.status.kind).toBe('ready'), PATIENCE);
   expect(tryCount).toBe(3);
   await catalog.close();
 });
