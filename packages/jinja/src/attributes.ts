@@ -34,7 +34,7 @@ const MUTATORS: readonly string[] = [
 
 /** Further attributes of Python's values: not implemented, and therefore an error instead of undefined. */
 const REFUSED: Readonly<Record<string, readonly string[]>> = {
-  str: 'center encode expandtabs format_map isascii isdecimal isidentifier isnumeric isprintable istitle ljust maketrans rindex rjust translate zfill'.split(
+  str: 'center encode expandtabs format_map isascii isdecimal isidentifier isnumeric isprintable istitle ljust maketrans rjust translate zfill'.split(
     ' ',
   ),
   dict: ['fromkeys'],

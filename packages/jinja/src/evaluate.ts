@@ -14,6 +14,8 @@ import {
   type Arguments,
   Callable,
   Float,
+  Generator,
+  isIterable,
   isTruthy,
   iterate,
   numberOf,
@@ -31,6 +33,7 @@ const MAKERS: ReadonlySet<Expression['kind']> = new Set(['list', 'tuple', 'dict'
 function charge(value: Value): void {
   if (typeof value === 'string') chargeText(value.length);
   else if (value instanceof Map) chargeItems(value.size * 2);
+  else if (value instanceof Generator) chargeItems(value.left);
   else {
     const items = value === null ? null : sequenceItems(value);
     if (items !== null) chargeItems(items.length);
@@ -59,10 +62,9 @@ export function evaluateArguments(args: CallArguments, scope: Scope): Arguments 
   const named = new Map(args.named.map(([name, each]) => [name, evaluate(each, scope)]));
   if (args.spreadPositional !== undefined) {
     const values = evaluate(args.spreadPositional, scope);
-    const items =
-      values instanceof Map || typeof values === 'string' ? iterate(values) : sequenceItems(values);
-    if (items === null) throw new TemplateError(`argument after * must be a list, not ${typeName(values)}`);
-    for (const item of items) positional.push(item);
+    if (!isIterable(values))
+      throw new TemplateError(`argument after * must be a list, not ${typeName(values)}`);
+    for (const item of iterate(values)) positional.push(item);
   }
   if (args.spreadNamed !== undefined) {
     const values = evaluate(args.spreadNamed, scope);

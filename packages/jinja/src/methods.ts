@@ -38,23 +38,28 @@ export const stringMethods: Readonly<Record<string, Method<string>>> = {
   split: (self, args) => split(self, args, false),
   rsplit: (self, args) => split(self, args, true),
   splitlines: (self, args) => splitLines(self, args),
-  startswith: (self, args) => affixes(args).some(affix => self.startsWith(affix)),
-  endswith: (self, args) => affixes(args).some(affix => self.endsWith(affix)),
+  startswith: (self, args) => {
+    const { text } = span(self, args);
+    return affixes(args).some(affix => text?.startsWith(affix));
+  },
+  endswith: (self, args) => {
+    const { text } = span(self, args);
+    return affixes(args).some(affix => text?.endsWith(affix));
+  },
   replace: (self, args) => {
     const [from, to] = [requireText(args, 0, 'old'), requireText(args, 1, 'new')];
     const count = optionalInteger(args, 2, 'count') ?? -1;
     return replaceText(self, from, to, count);
   },
-  find: (self, args) => codePointIndex(self, self.indexOf(requireText(args, 0, 'sub'))),
-  rfind: (self, args) => codePointIndex(self, self.lastIndexOf(requireText(args, 0, 'sub'))),
-  index: (self, args) => {
-    const index = self.indexOf(requireText(args, 0, 'sub'));
-    if (index === -1) throw new TemplateError('substring not found');
-    return codePointIndex(self, index);
-  },
+  find: (self, args) => find(self, args, false),
+  rfind: (self, args) => find(self, args, true),
+  index: (self, args) => orNotFound(find(self, args, false)),
+  rindex: (self, args) => orNotFound(find(self, args, true)),
   count: (self, args) => {
     const part = requireText(args, 0, 'sub');
-    return part === '' ? codePointCount(self) + 1 : countOccurrences(self, part);
+    const { text } = span(self, args);
+    if (text === null) return 0;
+    return part === '' ? codePointCount(text) + 1 : countOccurrences(text, part);
   },
   join: (self, args) => {
     const texts = iterateTexts(args);
@@ -240,7 +245,29 @@ function titleCase(text: string): string {
   return mapPieces(text, /\p{L}+|\P{L}+/gu, piece => (/^\p{L}/u.test(piece) ? capitalize(piece) : piece));
 }
 
-/** Unit: code points, as Python counts. */
-function codePointIndex(text: string, index: number): number {
-  return index === -1 ? -1 : codePointCount(text.slice(0, index));
+/** Position of a part within the bounds that are given. Unit: code points, as Python counts; -1 for none. */
+function find(self: string, args: Arguments, fromRight: boolean): number {
+  const part = requireText(args, 0, 'sub');
+  const { text, start } = span(self, args);
+  const index = fromRight ? text?.lastIndexOf(part) : text?.indexOf(part);
+  if (text === null || index === undefined || index === -1) return -1;
+  return start + codePointCount(text.slice(0, index));
+}
+
+function orNotFound(index: number): number {
+  if (index === -1) throw new TemplateError('substring not found');
+  return index;
+}
+
+/** The part of a text between the second and third argument of its method; null if it begins behind the end. */
+function span(self: string, args: Arguments): { text: string | null; start: number } {
+  const [from, to] = [optionalInteger(args, 1, 'start') ?? 0, optionalInteger(args, 2, 'end')];
+  if (from === 0 && to === undefined) return { text: self, start: 0 };
+  const units = toCodePoints(self);
+  const { length } = units;
+  const position = (index: number) => (index < 0 ? Math.max(0, index + length) : index);
+  const start = position(from);
+  const end = Math.min(position(to ?? length), length);
+  const text = start > end ? null : units.slice(start, end).join('');
+  return { text, start };
 }

@@ -2,7 +2,17 @@
 
 import { chargeItems, chargeJoin } from './meter.ts';
 import { TemplateError } from './template-error.ts';
-import { Callable, Float, isTruthy, Namespace, Tuple, typeName, Undefined, type Value } from './values.ts';
+import {
+  Callable,
+  Float,
+  Generator,
+  isTruthy,
+  Namespace,
+  Tuple,
+  typeName,
+  Undefined,
+  type Value,
+} from './values.ts';
 
 /** Python's `str(value)`; what `{{ value }}` shows. */
 export function toText(value: Value): string {
@@ -26,6 +36,8 @@ export function toRepr(value: Value): string {
   if (value instanceof Undefined) return 'Undefined';
   if (value instanceof Callable)
     throw new TemplateError(`The function "${value.name}" cannot be printed; call it.`);
+  if (value instanceof Generator)
+    throw new TemplateError('A generator cannot be printed; pass it through the filter "list" or "join".');
   throw new TemplateError(`A ${value instanceof Namespace ? 'namespace' : 'loop'} cannot be printed.`);
 }
 

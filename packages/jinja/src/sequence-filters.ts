@@ -10,6 +10,7 @@ import { TemplateError } from './template-error.ts';
 import {
   type Arguments,
   compareValues,
+  Generator,
   isEqual,
   isTruthy,
   iterate,
@@ -21,12 +22,16 @@ import {
 
 export const itemFilters: Readonly<Record<string, Filter>> = {
   list: input => [...iterate(input)],
-  first: input => iterate(input)[0] ?? emptyIs(input, 'first'),
-  last: input => iterate(input).at(-1) ?? emptyIs(input, 'last'),
+  first: input => only(input instanceof Generator ? input.take(1) : iterate(input).slice(0, 1), 'first'),
+  last: input => {
+    if (input instanceof Generator) throw new TemplateError("'generator' object is not reversible");
+    return only(iterate(input).slice(-1), 'last');
+  },
   reverse: input => {
     if (typeof input === 'string') return toCodePoints(input).reverse().join('');
     if (input instanceof Map) throw new TemplateError('A dict cannot be reversed here; reverse its items.');
-    return [...iterate(input)].reverse();
+    const items = [...iterate(input)].reverse();
+    return input instanceof Generator ? items : new Generator(items);
   },
   join: (input, args) => {
     const separator = toText(argumentOr(args, 0, 'd', ''));
@@ -39,9 +44,9 @@ export const itemFilters: Readonly<Record<string, Filter>> = {
     return texts.join(separator);
   },
   items: input => {
-    if (input instanceof Undefined) return [];
+    if (input instanceof Undefined) return new Generator([]);
     if (!(input instanceof Map)) throw new TemplateError('Can only get item pairs from a mapping.');
-    return [...input].map(entry => new Tuple(entry));
+    return new Generator([...input].map(entry => new Tuple(entry)));
   },
   dictsort: (input, args) => {
     if (!(input instanceof Map)) throw new TemplateError(`dictsort needs a dict, not ${typeName(input)}`);
@@ -64,7 +69,7 @@ export const itemFilters: Readonly<Record<string, Filter>> = {
     const isCaseSensitive = isTruthy(argument(args, 0, 'case_sensitive') ?? false);
     const attribute = argument(args, 1, 'attribute');
     const seen: Value[] = [];
-    return iterate(input).filter(item => {
+    const first = iterate(input).filter(item => {
       const key = foldCase(attribute === undefined ? item : readPath(item, attribute), isCaseSensitive);
       if (Array.isArray(key) || key instanceof Map)
         throw new TemplateError(`unhashable type: '${typeName(key)}'`);
@@ -72,6 +77,7 @@ export const itemFilters: Readonly<Record<string, Filter>> = {
       seen.push(key);
       return true;
     });
+    return new Generator(first);
   },
   max: (input, args) => extreme(input, args, 1),
   min: (input, args) => extreme(input, args, -1),
@@ -87,16 +93,16 @@ export const itemFilters: Readonly<Record<string, Filter>> = {
     }
     return total;
   },
-  map: (input, args, context) => itemsOf(input).map(mapper(args, context)),
-  select: (input, args, context) => itemsOf(input).filter(tester(args, context)),
+  map: (input, args, context) => new Generator(itemsOf(input).map(mapper(args, context))),
+  select: (input, args, context) => new Generator(itemsOf(input).filter(tester(args, context))),
   reject: (input, args, context) => {
     const isSelected = tester(args, context);
-    return itemsOf(input).filter(item => !isSelected(item));
+    return new Generator(itemsOf(input).filter(item => !isSelected(item)));
   },
-  selectattr: (input, args, context) => itemsOf(input).filter(attributeTester(args, context)),
+  selectattr: (input, args, context) => new Generator(itemsOf(input).filter(attributeTester(args, context))),
   rejectattr: (input, args, context) => {
     const isSelected = attributeTester(args, context);
-    return itemsOf(input).filter(item => !isSelected(item));
+    return new Generator(itemsOf(input).filter(item => !isSelected(item)));
   },
   batch: (input, args) => {
     const size = optionalInteger(args, 0, 'linecount') ?? 0;
@@ -108,14 +114,13 @@ export const itemFilters: Readonly<Record<string, Filter>> = {
     for (let at = 0; at < items.length; at += size) lines.push(items.slice(at, at + size));
     const last = lines.at(-1);
     if (last !== undefined && fill !== null) while (last.length < size) last.push(fill);
-    return lines;
+    return new Generator(lines);
   },
 };
 
-function emptyIs(input: Value, which: string): Value {
-  // An item that is None is no missing item.
-  if (iterate(input).length > 0) return null;
-  return new Undefined(`No ${which} item, sequence was empty.`);
+function only(items: readonly Value[], which: string): Value {
+  const [item = new Undefined(`No ${which} item, sequence was empty.`)] = items;
+  return item;
 }
 
 /** A dotted path or a position, as `attribute=` takes it. */

@@ -10,20 +10,15 @@ import {
   type Arguments,
   Callable,
   Float,
+  Generator,
+  isIterable,
   numberOf,
-  sequenceItems,
   typeName,
   Undefined,
   type Value,
 } from './values.ts';
 
 export type ValueTest = (value: Value, args: Arguments) => boolean;
-
-const isIterable = (value: Value): boolean =>
-  typeof value === 'string' ||
-  value instanceof Map ||
-  sequenceItems(value) !== null ||
-  value instanceof Undefined;
 
 const plain: Readonly<Record<string, ValueTest>> = {
   defined: value => !(value instanceof Undefined),
@@ -39,8 +34,10 @@ const plain: Readonly<Record<string, ValueTest>> = {
   mapping: value => value instanceof Map,
   iterable: isIterable,
   // In Python a dictionary has a length and items, which is all that this test asks for.
-  sequence: value => isIterable(value),
+  sequence: value => isIterable(value) && !(value instanceof Generator),
   callable: value => value instanceof Callable,
+  sameas: (value, args) => isSame(value, operand(args)),
+  test: value => typeof value === 'string' && TESTS.has(value),
   odd: value => Math.abs(integerOf(value) % 2) === 1,
   even: value => integerOf(value) % 2 === 0,
   divisibleby: (value, args) => integerOf(value) % integerOf(operand(args)) === 0,
@@ -73,6 +70,12 @@ function operand(args: Arguments): Value {
   const value = argument(args, 0, 'other');
   if (value === undefined) throw new TemplateError('The test needs a value to compare with.');
   return value;
+}
+
+/** Python's `is`: the same object; of numbers and texts, which have no identity here, the same type and value. */
+function isSame(value: Value, other: Value): boolean {
+  if (value instanceof Float) return other instanceof Float && value.value === other.value;
+  return value === other;
 }
 
 function integerOf(value: Value): number {

