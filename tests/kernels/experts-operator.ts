@@ -22,8 +22,12 @@ export interface ExpertsShape {
   readonly activationBits: 8 | 16;
   readonly scoring: 'softmax' | 'sigmoid';
   readonly isNormalised: boolean;
-  readonly isClamped: boolean;
+  readonly activation: keyof typeof ACTIVATIONS;
+  readonly isGated: boolean;
+  readonly hasSelectionBias: boolean;
 }
+
+const ACTIVATIONS = { silu: 1, clamped: 3, relu2: 4 } as const;
 
 export const PLAIN_EXPERTS: ExpertsShape = {
   inputs: 100,
@@ -34,7 +38,9 @@ export const PLAIN_EXPERTS: ExpertsShape = {
   activationBits: 8,
   scoring: 'softmax',
   isNormalised: true,
-  isClamped: false,
+  activation: 'silu',
+  isGated: true,
+  hasSelectionBias: false,
 };
 
 const EPSILON = 1e-5;
@@ -64,7 +70,7 @@ export class ExpertsWeights {
   readonly #random = new Random(3);
 
   constructor(shape: ExpertsShape) {
-    const { inputs, inner, count, formats, scoring } = shape;
+    const { inputs, inner, count, formats, isGated, hasSelectionBias } = shape;
     const random = this.#random;
     this.shape = shape;
     this.#experts = Array.from({ length: count }, () => ({
@@ -73,9 +79,9 @@ export class ExpertsWeights {
       down: randomMatrix({ format: formats[1], outputs: inputs, inputs: inner }, random),
     }));
     this.#norm = random.floats(inputs, 1);
-    this.#upBias = random.floats(2 * inner * count, 1);
+    this.#upBias = random.floats((isGated ? 2 : 1) * inner * count, 1);
     this.#downBias = random.floats(inputs * count, 1);
-    this.#selection = scoring === 'sigmoid' ? random.floats(count, 1) : undefined;
+    this.#selection = hasSelectionBias ? random.floats(count, 1) : undefined;
     this.graph = this.#makeGraph();
   }
 
@@ -91,17 +97,17 @@ export class ExpertsWeights {
 
   /** What each row gives, without a rounding. */
   expected({ x, logits, residual }: ExpertRows): Float64Array {
-    const { inputs, inner, count } = this.shape;
+    const { inputs, inner, count, isGated } = this.shape;
     const result = Float64Array.from(residual);
     for (let row = 0; row * inputs < x.length; row++) {
       const normed = normalise(x.slice(row * inputs, (row + 1) * inputs), this.#norm, EPSILON);
       for (const [index, weight] of this.#route(logits.subarray(row * count, (row + 1) * count))) {
         const { gate, up, down } = this.#experts[index]!;
+        const bias = this.#upBias.subarray((this.#upBias.length / count) * index);
         const [gates, ups] = [gate, up].map(matrix => multiply(matrix, normed));
-        const at = 2 * inner * index;
-        const given = gates!.map((value, i) =>
-          this.#activate(value + this.#upBias[at + i]!, ups![i]! + this.#upBias[at + inner + i]!),
-        );
+        const given = isGated
+          ? gates!.map((gate, i) => this.#activate(gate + bias[i]!, ups![i]! + bias[inner + i]!))
+          : ups!.map((up, i) => this.#activate(up + bias[i]!, 1));
         for (const [column, value] of multiply(down, given).entries())
           result[row * inputs + column]! += weight * (value + this.#downBias[inputs * index + column]!);
       }
@@ -110,7 +116,8 @@ export class ExpertsWeights {
   }
 
   #activate(gate: number, up: number): number {
-    if (!this.shape.isClamped) return (gate / (1 + Math.exp(-gate))) * up;
+    if (this.shape.activation === 'silu') return (gate / (1 + Math.exp(-gate))) * up;
+    if (this.shape.activation === 'relu2') return Math.max(0, gate) ** 2 * up;
     const g = Math.min(gate, LIMIT);
     return (g / (1 + Math.exp(-1.702 * g))) * (Math.max(-LIMIT, Math.min(up, LIMIT)) + 1);
   }
@@ -131,7 +138,7 @@ export class ExpertsWeights {
   }
 
   #makeGraph(): OperatorGraph {
-    const { inputs, inner, count, chosen, formats, scoring, isNormalised, isClamped } = this.shape;
+    const { inputs, inner, count, chosen, formats, scoring, isNormalised, isGated, activation } = this.shape;
     const constant = (name: string, values: Float32Array) => floatConstant(name, [values.length], values);
     const weights = (name: string, parts: readonly Uint8Array[]): OperatorInput => {
       const content = Buffer.concat(parts);
@@ -144,7 +151,7 @@ export class ExpertsWeights {
         { name: 'logits', type: 'float32', shape: [0, 0] },
         weights(
           'gate_up',
-          this.#experts.map(({ gate, up }) => interleaveTiles(gate, up)),
+          this.#experts.map(({ gate, up }) => (isGated ? interleaveTiles(gate, up) : up.tiles)),
         ),
         weights(
           'down',
@@ -164,7 +171,8 @@ export class ExpertsWeights {
         chosen: int(chosen),
         formats: ints(formats.map(format => WEIGHT_FORMATS[format].number)),
         activation_bits: ints([this.shape.activationBits, this.shape.activationBits]),
-        activation: int(isClamped ? 3 : 1),
+        activation: int(ACTIVATIONS[activation]),
+        gated: int(isGated ? 1 : 0),
         limit: float(LIMIT),
         scoring: int(scoring === 'softmax' ? 0 : 1),
         normalised: int(isNormalised ? 1 : 0),

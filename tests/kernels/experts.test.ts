@@ -19,9 +19,13 @@ describe.each(INSTRUCTION_SETS)('Experts on %s', isa => {
   it.each<Partial<ExpertsShape>>([
     {},
     { isNormalised: false },
-    { scoring: 'sigmoid' },
+    { scoring: 'sigmoid', hasSelectionBias: true },
     { scoring: 'sigmoid', isNormalised: false },
-    { isClamped: true },
+    { hasSelectionBias: true },
+    { hasSelectionBias: true, isNormalised: false },
+    { activation: 'clamped' },
+    { activation: 'relu2', isGated: false },
+    { activation: 'silu', isGated: false, count: 2, chosen: 1 },
     { chosen: 9 },
     { count: 1, chosen: 1 },
   ])('gives the weighted sum of the chosen experts with %o', async difference => {
@@ -104,9 +108,11 @@ describe('Experts are refused', () => {
     [{ formats: ints([1, 10]) }, /unknown format/],
     [{ formats: ints([1, 1]) }, /weights must be constants of the sizes/],
     [{ activation_bits: ints([8, 12]) }, /activation_bits must be 8 or 16/],
-    [{ activation: int(4) }, /unknown activation or scoring/],
+    [{ activation: int(5) }, /unknown activation or scoring/],
+    [{ gated: int(0) }, /weights must be constants of the sizes/],
     [{ scoring: int(2) }, /unknown activation or scoring/],
     [{ activation: int(3), limit: float(0) }, /limit must be above 0/],
+    [{ activation: int(3), gated: int(0) }, /experts have gates/],
   ])('with attributes %o', async (attributes, message) => {
     await expect(create({ ...graph, attributes: { ...graph.attributes, ...attributes } })).rejects.toThrow(
       message,
@@ -121,11 +127,6 @@ describe('Experts are refused', () => {
   ] as const)('with a constant of another length at input %i, %s', async (index, name, message) => {
     const inputs = graph.inputs.with(index, floatConstant(name, [3], new Float32Array(3)));
     await expect(create({ ...graph, inputs })).rejects.toThrow(message);
-  });
-
-  it('with a selection bias of softmax scores', async () => {
-    const inputs = graph.inputs.with(7, floatConstant('selection', [9], new Float32Array(9)));
-    await expect(create({ ...graph, inputs })).rejects.toThrow(/a selection bias needs scores by sigmoid/);
   });
 
   it('in calls whose values do not match', async () => {

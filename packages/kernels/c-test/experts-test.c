@@ -14,14 +14,14 @@ static void run(const Isa *isa, Random random, Experts *e) {
   for (int row = 0; row < e->rows; row++) isa->floats->combine_row(e, row);
 }
 
-static Product random_part(Random *random, int inputs, int columns, int count, int is_up, size_t *bytes) {
-  Product p = {.inputs = inputs, .blocks = block_count(inputs), .columns = columns, .part_count = 1, .tiles = tile_count(columns), .is_gated = is_up, .epsilon = 1e-5f, .limit = 1};
+static Product random_part(Random *random, int inputs, int columns, int count, int is_gated, size_t *bytes) {
+  Product p = {.inputs = inputs, .blocks = block_count(inputs), .columns = columns, .part_count = 1, .tiles = tile_count(columns), .is_gated = is_gated, .epsilon = 1e-5f, .limit = 1};
   const Format format = chance(random, 20) ? FORMAT_F32 : (Format)random_int(random, FORMAT_Q4, FORMAT_COUNT - 1);
   p.is_quantised = format != FORMAT_F32;
   p.splits = p.is_quantised && chance(random, 40) ? 2 : 1;
-  const int outputs = is_up ? 2 * TILE * p.tiles : TILE * p.tiles;
+  const int outputs = is_gated ? 2 * TILE * p.tiles : TILE * p.tiles;
   *bytes = matrix_bytes(format, inputs, outputs);
-  p.parts[0] = (Part){.format = format, .outputs = is_up ? 2 * columns : columns, .tiles = random_tiles(random, format, inputs, outputs * count)};
+  p.parts[0] = (Part){.format = format, .outputs = is_gated ? 2 * columns : columns, .tiles = random_tiles(random, format, inputs, outputs * count)};
   if (chance(random, 50)) p.bias = random_floats(random, (size_t)p.parts[0].outputs * count);
   return p;
 }
@@ -94,11 +94,11 @@ void test_experts(Random *random) {
   e.is_normalised = chance(random, 50);
   if (chance(random, 30)) e.scale = 2.5f;
   const int inputs = random_int(random, 1, 100), inner = random_int(random, 1, 70);
-  e.up = random_part(random, inputs, inner, e.count, 1, &e.up_bytes);
+  e.up = random_part(random, inputs, inner, e.count, chance(random, 70), &e.up_bytes);
   e.down = random_part(random, inner, inputs, e.count, 0, &e.down_bytes);
-  e.up.activation = (Activation)random_int(random, 0, ACTIVATION_COUNT - 1);
+  e.up.activation = random_activation(random, e.up.is_gated);
   if (chance(random, 70)) e.up.norm = random_floats(random, (size_t)inputs);
-  if (e.scoring == SCORING_SIGMOID && chance(random, 60)) e.selection_bias = random_floats(random, (size_t)e.count);
+  if (chance(random, 60)) e.selection_bias = random_floats(random, (size_t)e.count);
   const size_t numbers = (size_t)e.rows * inputs;
   e.up.x = random_floats(random, numbers);
   e.logits = random_floats(random, (size_t)e.rows * e.count);

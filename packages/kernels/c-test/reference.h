@@ -51,8 +51,15 @@ static inline void norm_of(const float *x, const float *weight, int count, doubl
   for (int i = 0; i < count; i++) out[i] = x[i] / sqrt(sum / count + epsilon) * weight[i];
 }
 
+/** The clamped one is for gates. */
+static inline Activation random_activation(Random *random, int is_gated) {
+  const Activation activation = (Activation)random_int(random, 0, ACTIVATION_COUNT - 1);
+  return activation == ACTIVATION_CLAMPED && !is_gated ? ACTIVATION_NONE : activation;
+}
+
 static inline double activation_of(Activation activation, double x) {
   if (activation == ACTIVATION_SILU) return x / (1 + exp(-x));
+  if (activation == ACTIVATION_RELU2) return x > 0 ? x * x : 0;
   if (activation == ACTIVATION_GELU) return 0.5 * x * (1 + tanh(0.7978845608 * (x + 0.044715 * x * x * x)));
   return x;
 }

@@ -1,7 +1,7 @@
-// A mixture of experts: each row goes through the few of many small gated MLPs that its router's logits choose.
+// A mixture of experts: each row goes through the few of many small MLPs that its router's logits choose.
 //
-//   weights of a row = scores of its experts            y = sum of weight * down(activation(gate) * up) over them
-//   out = y + residual
+//   weights of a row = scores of its experts            y = sum of weight * down(activation(gate) * up) over them,
+//   out = y + residual                                      or of weight * down(activation(up)) where they have no gates
 //
 // Rows are grouped by expert, so that the matrices of an expert are read once for all of its rows, and those that no row chose not at
 // all. A pair is a row with one of its experts; its place is where it stands when pairs are sorted by expert, then by row. What a
@@ -16,7 +16,7 @@ enum { MAX_EXPERTS = 1024, MAX_CHOSEN = 64 };
 typedef struct {
   int count, chosen;
   Scoring scoring;
-  /** Scores are divided by the sum of those that were chosen: with softmax it is then one over the chosen logits. */
+  /** Scores are divided by the sum of those that were chosen: with softmax and no bias it is then one over the chosen logits. */
   int is_normalised;
   /** Factor of the scores. */
   float scale;
@@ -131,7 +131,7 @@ INLINE Product expert_product(const Experts *e, int part, int expert) {
   p.rows = e->first_places[expert + 1] - place;
   p.parts[0].tiles += (part == UP ? e->up_bytes : e->down_bytes) * expert;
   p.panels = e->panels + whole_panel_bytes(&p) * e->first_panels[part][expert];
-  if (p.bias) p.bias += (size_t)(part == UP ? 2 * p.columns : p.columns) * expert;
+  if (p.bias) p.bias += (size_t)p.parts[0].outputs * expert;
   if (part == UP) p.rows_of_x = e->rows_of_places + place;
   else p.x = e->inner + (size_t)place * p.inputs;
   p.out = (part == UP ? e->inner : e->results) + (size_t)place * p.columns;

@@ -2,10 +2,17 @@
 #pragma once
 #include "isa.h"
 
+/** NaN stays. */
+INLINE v16f square_of_relu(v16f x) {
+  const v16f positive = choose(x < 0.0f, splat(0), x);
+  return positive * positive;
+}
+
 INLINE v16f activate(Activation activation, v16f x) {
   switch (activation) {
     case ACTIVATION_SILU: return silu16(x);
     case ACTIVATION_GELU: return gelu16(x);
+    case ACTIVATION_RELU2: return square_of_relu(x);
     default: return x;
   }
 }

@@ -1,11 +1,12 @@
 // The operator `Experts`: see experts.h.
 //
 //   inputs      x float32 [.., inputs]; logits float32 [.., experts]; gates and ups uint8: a tile of gates and a tile of ups in turns,
-//               expert after expert; downs uint8, expert after expert; norm [inputs]; bias of gates and ups [experts, 2 * inner], gates
-//               first; bias of downs [experts, inputs]; selection bias [experts]; residual [.., inputs]
-//   attributes  inputs; inner, outputs of one expert's gates; experts; chosen, of each row; formats and activation_bits (8 or 16), of
-//               gates and ups, then of downs; activation; limit, of activation 3; scoring (0 softmax, 1 sigmoid); normalised; scale;
-//               epsilon
+//               expert after expert, or ups alone; downs uint8, expert after expert; norm [inputs]; bias of gates and ups
+//               [experts, 2 * inner], gates first, or of ups [experts, inner]; bias of downs [experts, inputs]; selection bias
+//               [experts]; residual [.., inputs]
+//   attributes  inputs; inner, outputs of one expert's ups; experts; chosen, of each row; formats and activation_bits (8 or 16), of
+//               gates and ups, then of downs; gated (1); activation; limit, of activation 3; scoring (0 softmax, 1 sigmoid);
+//               normalised; scale; epsilon
 //   output      float32 [.., inputs]
 #include "isa.h"
 #include "operators.h"
@@ -30,16 +31,15 @@ static int64_t in_range(int64_t value, int64_t least, int64_t most) { return val
 static const char *read_product(Api api, Info *info, const Experts *e, int part, const int64_t *formats, const int64_t *bits, Product *p) {
   if (!in_range(formats[part], 0, FORMAT_COUNT - 1)) return "Experts: unknown format of weights.";
   if (bits[part] != 8 && bits[part] != 16) return "Experts: activation_bits must be 8 or 16.";
-  const int tiles = part == UP ? 2 * tile_count(p->columns) : tile_count(p->columns);
+  const int halves = p->is_gated ? 2 : 1;
   p->blocks = block_count(p->inputs);
   p->part_count = 1;
-  p->is_gated = part == UP;
   p->tiles = tile_count(p->columns);
   p->is_quantised = formats[part] != FORMAT_F32;
   p->splits = p->is_quantised && bits[part] == 16 ? 2 : 1;
-  p->parts[0] = (Part){.format = (Format)formats[part], .outputs = part == UP ? 2 * p->columns : p->columns};
+  p->parts[0] = (Part){.format = (Format)formats[part], .outputs = halves * p->columns};
   const Tensor weights = constant_input(api, info, part == UP ? IN_UP : IN_DOWN);
-  const size_t bytes = (size_t)tiles * tile_bytes(p->parts[0].format, p->inputs);
+  const size_t bytes = (size_t)halves * p->tiles * tile_bytes(p->parts[0].format, p->inputs);
   if (!weights.data || (size_t)element_count(&weights) != bytes * (size_t)e->count)
     return "Experts: weights must be constants of the sizes that experts, inner, inputs and formats imply.";
   p->parts[0].tiles = weights.data;
@@ -71,21 +71,22 @@ static Status create(const Operator *op, Api api, Info *info, void **kernel) {
   e.is_normalised = int_attribute(api, info, "normalised", 0) != 0;
   e.scale = float_attribute(api, info, "scale", 1);
   e.up = (Product){.inputs = (int)inputs, .columns = (int)inner, .activation = (Activation)activation};
+  e.up.is_gated = int_attribute(api, info, "gated", 1) != 0;
   e.up.limit = float_attribute(api, info, "limit", 0);
   e.up.epsilon = float_attribute(api, info, "epsilon", 1e-5f);
-  if (activation == ACTIVATION_CLAMPED && !(e.up.limit > 0)) return fail(api, ORT_INVALID_GRAPH, "Experts: limit must be above 0.");
+  if (activation == ACTIVATION_CLAMPED && !(e.up.limit > 0 && e.up.is_gated))
+    return fail(api, ORT_INVALID_GRAPH, "Experts: limit must be above 0, and experts have gates.");
   e.down = (Product){.inputs = (int)inner, .columns = (int)inputs};
   for (int part = UP; part <= DOWN; part++) {
     const char *fault = read_product(api, info, &e, part, formats, bits, part == UP ? &e.up : &e.down);
     if (fault) return fail(api, ORT_INVALID_GRAPH, fault);
   }
-  e.up_bytes = 2 * tile_bytes(e.up.parts[0].format, e.up.inputs) * e.up.tiles;
+  e.up_bytes = (e.up.is_gated ? 2 : 1) * tile_bytes(e.up.parts[0].format, e.up.inputs) * e.up.tiles;
   e.down_bytes = tile_bytes(e.down.parts[0].format, e.down.inputs) * e.down.tiles;
   const Tensor norm = constant_input(api, info, IN_NORM), selection = constant_input(api, info, IN_SELECTION_BIAS);
   if ((is_given(api, info, IN_NORM) && (!norm.data || element_count(&norm) != inputs)) ||
       (is_given(api, info, IN_SELECTION_BIAS) && (!selection.data || element_count(&selection) != count)))
     return fail(api, ORT_INVALID_GRAPH, "Experts: norm and selection bias must be constants with an entry for each input and each expert.");
-  if (selection.data && scoring == SCORING_SOFTMAX) return fail(api, ORT_INVALID_GRAPH, "Experts: a selection bias needs scores by sigmoid.");
   e.up.norm = norm.data;
   e.selection_bias = selection.data;
 

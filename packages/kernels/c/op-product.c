@@ -31,7 +31,7 @@ static Status create(const Operator *op, Api api, Info *info, void **kernel) {
   if (parts < 1 || int_attributes(api, info, "formats", formats, MAX_PARTS) != parts)
     return fail(api, ORT_INVALID_GRAPH, "Product: outputs and formats must have 1 to 3 entries, equally many.");
   const int64_t activation = int_attribute(api, info, "activation", 0);
-  if (activation < 0 || activation >= ACTIVATION_CLAMPED) return fail(api, ORT_INVALID_GRAPH, "Product: unknown activation.");
+  if (activation < 0 || activation >= ACTIVATION_COUNT || activation == ACTIVATION_CLAMPED) return fail(api, ORT_INVALID_GRAPH, "Product: unknown activation.");
   p.activation = (Activation)activation;
   p.is_gated = int_attribute(api, info, "gated", 0) != 0;
   if (p.is_gated && parts != 1) return fail(api, ORT_INVALID_GRAPH, "Product: a gated product has one matrix.");

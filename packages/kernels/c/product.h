@@ -7,9 +7,16 @@
 
 /**
  * `ACTIVATION_CLAMPED` is for gates: with g = min(gate, limit) and u = up between -limit and limit it gives
- * g * sigmoid(1.702 g) * (u + 1).
+ * g * sigmoid(1.702 g) * (u + 1). `ACTIVATION_RELU2` is the square of ReLU.
  */
-typedef enum { ACTIVATION_NONE = 0, ACTIVATION_SILU = 1, ACTIVATION_GELU = 2, ACTIVATION_CLAMPED = 3, ACTIVATION_COUNT = 4 } Activation;
+typedef enum {
+  ACTIVATION_NONE = 0,
+  ACTIVATION_SILU = 1,
+  ACTIVATION_GELU = 2,
+  ACTIVATION_CLAMPED = 3,
+  ACTIVATION_RELU2 = 4,
+  ACTIVATION_COUNT = 5
+} Activation;
 
 enum { MAX_PARTS = 3 };
 

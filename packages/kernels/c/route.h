@@ -2,8 +2,6 @@
 #pragma once
 #include "experts.h"
 
-INLINE float sigmoid_of(float x) { return 1.0f / (exp16(splat(-x))[0] + 1.0f); }
-
 /** Chooses by the largest number, of equal ones the first. NaN is smaller than any number. Mutates: `keys`. Experts come out by their numbers. */
 INLINE void choose_experts(float *keys, int count, int chosen, int32_t *experts) {
   for (int i = 0; i < chosen; i++) {
@@ -23,36 +21,39 @@ INLINE void choose_experts(float *keys, int count, int chosen, int32_t *experts)
   }
 }
 
+/** Scores of all experts, not yet divided by what is returned: the sum of all with softmax, one with sigmoids. */
+INLINE float score_experts(const Experts *e, const float *logits, float *scores) {
+  float peak = -__builtin_inff(), sum = 0;
+  for (int i = 0; i < e->count; i++) peak = logits[i] > peak ? logits[i] : peak;
+  for (int i = 0; i < e->count; i += LANES) {
+    const v16f x = load_inputs(logits, i, e->count);
+    store(scores + i, e->scoring == SCORING_SIGMOID ? 1.0f / (exp16(-x) + 1.0f) : exp16(x - peak));
+  }
+  if (e->scoring == SCORING_SIGMOID) return 1;
+  for (int i = 0; i < e->count; i++) sum += scores[i];
+  return sum;
+}
+
 /** Scores of the row's experts. Mutates: `experts` and `weights` at the row. */
 static void route_row(const Experts *e, int row) {
   const float *logits = e->logits + (size_t)row * e->count;
   int32_t *experts = e->experts + (size_t)row * e->chosen;
-  float *weights = e->weights + (size_t)row * e->chosen, keys[MAX_EXPERTS];
+  float *weights = e->weights + (size_t)row * e->chosen, scores[MAX_EXPERTS], keys[MAX_EXPERTS];
+  const float total = score_experts(e, logits, scores);
   // NaN where a logit is no finite number, so that it shows.
   float fault = 0;
   for (int i = 0; i < e->count; i++) {
     fault += 0 * logits[i];
-    // A softmax has the order of its logits.
-    keys[i] = e->scoring == SCORING_SIGMOID ? sigmoid_of(logits[i]) : logits[i];
-    if (e->selection_bias) keys[i] += e->selection_bias[i];
+    // Without a bias in the order of the logits, so that scores which round to the same do not matter.
+    keys[i] = e->selection_bias ? scores[i] / total + e->selection_bias[i] : logits[i];
   }
   choose_experts(keys, e->count, e->chosen, experts);
   float sum = 0;
-  if (e->scoring == SCORING_SIGMOID) {
-    for (int i = 0; i < e->chosen; i++) sum += weights[i] = sigmoid_of(logits[experts[i]]);
-    // So that scores that are all zero stay zero.
-    sum += 1e-20f;
-    if (!e->is_normalised) sum = 1;
-  } else {
-    float peak = -__builtin_inff();
-    for (int i = 0; i < e->count; i++) peak = logits[i] > peak ? logits[i] : peak;
-    for (int i = 0; i < e->chosen; i++) weights[i] = exp16(splat(logits[experts[i]] - peak))[0];
-    if (e->is_normalised) {
-      for (int i = 0; i < e->chosen; i++) sum += weights[i];
-    } else {
-      for (int i = 0; i < e->count; i++) sum += exp16(splat(logits[i] - peak))[0];
-    }
-  }
+  for (int i = 0; i < e->chosen; i++) sum += weights[i] = scores[experts[i]];
+  // So that scores that are all zero stay zero. Sources: transformers, models/glm4_moe and models/ernie4_5_moe
+  if (!e->is_normalised) sum = total;
+  else if (e->scoring == SCORING_SIGMOID) sum += 1e-20f;
+  else if (sum < 1e-12f * total) sum = 1e-12f * total;
   for (int i = 0; i < e->chosen; i++) weights[i] = weights[i] / sum * e->scale + fault;
 }
 
