@@ -21,7 +21,7 @@ const MEMORY_FAMILIES = [
   'falcon_h1',
   'nemotron_h',
 ];
-const EXPERT_FAMILIES = ['qwen3_moe', 'gpt_oss', 'mixtral', 'olmoe', 'granitemoe'];
+const EXPERT_FAMILIES = ['qwen3_moe', 'gpt_oss', 'mixtral', 'olmoe', 'granitemoe', 'ernie4_5_moe'];
 
 const KINDS = [
   { precision: 'f32', kvType: 'float32' },

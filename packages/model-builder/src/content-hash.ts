@@ -23,7 +23,7 @@ import { ADAPTER_CONFIG_FILE } from './lora/adapter-config.ts';
  * Raised whenever the builder writes different bytes for the same checkpoint, or refuses a checkpoint that it built wrongly
  * before; part of the build's identity.
  */
-export const BUILDER_VERSION = 17;
+export const BUILDER_VERSION = 18;
 
 export interface ContentHashOptions extends HashOptions {
   readonly sourceDir: string;

@@ -25,10 +25,11 @@ export function findExpertFacts(
 
 /** Parameters that a token is computed with. */
 export function activeParameters(config: DecoderConfig, parameterCount: number): number {
-  const { experts, hiddenSize, layers } = config;
+  const { experts, hiddenSize, layers, isGated } = config;
   if (experts === undefined) return parameterCount;
   const { count, chosen, intermediateSize, bias } = experts;
-  const ofExpert = 3 * hiddenSize * intermediateSize + (bias ? 2 * intermediateSize + hiddenSize : 0);
+  const inner = (isGated ? 2 : 1) * intermediateSize;
+  const ofExpert = hiddenSize * (inner + intermediateSize) + (bias ? inner + hiddenSize : 0);
   const layerCount = layers.filter(({ hasExperts }) => hasExperts).length;
   return parameterCount - layerCount * (count - chosen) * ofExpert;
 }

@@ -68,7 +68,8 @@ function textConfig({ config }: GoldenCase): GoldenCase['config'] {
 
 /** Whether layers have mixtures of experts. */
 export function hasExperts(golden: GoldenCase): boolean {
-  return Number(textConfig(golden).num_experts_per_tok ?? 0) > 0;
+  const { num_experts_per_tok, moe_k, moe_topk } = textConfig(golden);
+  return [num_experts_per_tok, moe_k, moe_topk].some(chosen => chosen !== undefined && chosen !== 0);
 }
 
 const MEMORY_KEYS = ['conv_L_cache', 'linear_conv_kernel_dim', 'mamba_d_conv', 'ssm_state_size'];

@@ -64,6 +64,13 @@ const MODULES: Readonly<Record<string, string>> = {
   'mlp.shared_experts.up_proj': 'ffn_up_shexp',
   'mlp.shared_experts.down_proj': 'ffn_down_shexp',
   'mlp.shared_expert_gate': 'ffn_gate_inp_shexp',
+  'mlp.gate.wg': 'ffn_gate_inp',
+  'mlp.shared_mlp.gate_proj': 'ffn_gate_shexp',
+  'mlp.shared_mlp.up_proj': 'ffn_up_shexp',
+  'mlp.shared_mlp.down_proj': 'ffn_down_shexp',
+  'mixer.gate': 'ffn_gate_inp',
+  'mixer.shared_experts.up_proj': 'ffn_up_shexp',
+  'mixer.shared_experts.down_proj': 'ffn_down_shexp',
 };
 /** Tensors of a layer without a part of their own. */
 const WITHOUT_PART: Readonly<Record<string, string>> = {
@@ -71,6 +78,8 @@ const WITHOUT_PART: Readonly<Record<string, string>> = {
   'self_attn.sinks': 'attn_sinks.weight',
   'feed_forward.expert_bias': 'exp_probs_b.bias',
   'mlp.gate.e_score_correction_bias': 'exp_probs_b.bias',
+  'mixer.gate.e_score_correction_bias': 'exp_probs_b.bias',
+  'mlp.moe_statics.e_score_correction_bias': 'exp_probs_b.bias',
   'pre_ff_layernorm.weight': 'ffn_norm',
 };
 const OUTER: Readonly<Record<string, string>> = {
@@ -149,7 +158,7 @@ function ggufName(name: string, { modules }: GgufPlan): string {
 
 /** Matrices of experts: one tensor for each, or `[experts, outputs, inputs]`, with ups behind gates. */
 const EXPERTS =
-  /^model\.layers\.(\d+)\.(?!shared_mlp)\w+\.(?:experts\.(\d+)\.(\w+)\.weight|((?:in|out)put_linear)\.weight)$/;
+  /^(?:model|backbone)\.layers\.(\d+)\.(?!shared_mlp)\w+\.(?:experts\.(\d+)\.(\w+)\.weight|((?:in|out)put_linear)\.weight)$/;
 const EXPERT_ROLES: Readonly<Record<string, string>> = {
   gate_proj: 'gate',
   up_proj: 'up',

@@ -238,6 +238,16 @@ const FALCONH1: GgufPlan = {
   scales: { 'model.embed_tokens.weight': 5.5, 'lm_head.weight': 0.9 },
   fields: deltaSizes(32, 1, 6, 16),
 };
+const hunyuanMoe = (chosen: number, fields: Readonly<Record<string, FieldToWrite>>): GgufPlan => ({
+  architecture: 'hunyuan-moe',
+  fields: {
+    ...fields,
+    ...experts(12, chosen),
+    expert_feed_forward_length: { uint32: 96 },
+    expert_shared_count: { uint32: 1 },
+    expert_shared_feed_forward_length: { uint32: 96 },
+  },
+});
 const nemotronH = (
   keyHeads: number[],
   mlpSizes: number[],
@@ -389,9 +399,27 @@ const PLANS: Readonly<Record<string, Readonly<Record<string, GgufPlan>>>> = {
     'no windows, tied': EXAONE,
   },
   ernie4_5: { tied: ERNIE, 'biases, separate head': ERNIE },
+  ernie4_5_moe: {
+    'softmax with a bias, an ordinary first layer, two shared experts': {
+      architecture: 'ernie4_5-moe',
+      fields: {
+        ...experts(12, 3),
+        expert_feed_forward_length: { uint32: 40 },
+        expert_shared_count: { uint32: 2 },
+        // Half of the ordinary MLP, for two heads of keys.
+        expert_shared_feed_forward_length: { uint32: 48 },
+        interleave_moe_layer_step: { uint32: 1 },
+        leading_dense_block_count: { uint32: 1 },
+      },
+    },
+  },
   hunyuan_v1_dense: {
     'stretched rope base': { architecture: 'hunyuan-dense', fields: STRETCHED },
     'tied, biases, no scaling': { architecture: 'hunyuan-dense' },
+  },
+  hunyuan_v1_moe: {
+    'a shared expert, stretched rope base': hunyuanMoe(3, STRETCHED),
+    'numbers for each layer, biases, tied': hunyuanMoe(2, {}),
   },
   glm4: {
     'biases, half of each head is rotated': GLM,
@@ -524,6 +552,20 @@ const PLANS: Readonly<Record<string, Readonly<Record<string, GgufPlan>>>> = {
       deltaSizes(32, 1, 8, 16),
     ),
     'attention last, heads of 48': nemotronH([0, 0, 0, 0, 2], [0, 96, 0, 96, 0], deltaSizes(32, 2, 4, 48)),
+    'experts by sigmoids with a bias, a shared one': {
+      ...nemotronH([0, 0, 0, 2, 0, 0], [0, 40, 0, 0, 40, 0], {
+        ...deltaSizes(32, 2, 8, 16),
+        ...experts(12, 3),
+        expert_feed_forward_length: { uint32: 40 },
+        expert_group_count: { uint32: 1 },
+        expert_group_used_count: { uint32: 1 },
+        expert_shared_count: { uint32: 1 },
+        expert_shared_feed_forward_length: { uint32: 72 },
+        expert_weights_norm: true,
+        expert_weights_scale: { float32: 2.5 },
+      }),
+      architecture: 'nemotron_h_moe',
+    },
   },
   gpt_oss: {
     'limit of the published models': {

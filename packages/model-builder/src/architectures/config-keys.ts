@@ -6,6 +6,16 @@ import { z } from 'zod';
 const size = z.int().positive();
 const nullableSize = size.nullish();
 
+/** A number, or one for each layer where all are equal, as Hunyuan writes them. */
+const equalSizes = z.union([
+  size,
+  z
+    .array(size)
+    .min(1)
+    .refine(sizes => sizes.every(each => each === sizes[0]), 'must be the same for all layers')
+    .transform(sizes => sizes[0]!),
+]);
+
 export const configKeys = z.object({
   model_type: z.string(),
   hidden_size: size,
@@ -63,10 +73,10 @@ export const configKeys = z.object({
   vocab_size_per_layer_input: size.optional(),
   enable_moe_block: z.boolean().nullish(),
 
-  num_experts: size.optional(),
+  num_experts: equalSizes.optional(),
   num_local_experts: z.int().nonnegative().optional(),
   num_experts_per_tok: z.int().nonnegative().optional(),
-  moe_intermediate_size: size.optional(),
+  moe_intermediate_size: equalSizes.optional(),
   norm_topk_prob: z.boolean().optional(),
   decoder_sparse_step: z.int().nonnegative().optional(),
   mlp_only_layers: z.array(z.int().nonnegative()).nullish(),
@@ -84,6 +94,18 @@ export const configKeys = z.object({
   use_qk_norm: z.boolean().nullish(),
   num_nextn_predict_layers: z.int().nonnegative().nullish(),
   num_mtp_layers: z.int().nonnegative().nullish(),
+  moe_num_experts: size.optional(),
+  moe_k: size.optional(),
+  moe_topk: equalSizes.optional(),
+  moe_num_shared_experts: z.int().nonnegative().optional(),
+  num_shared_expert: equalSizes.optional(),
+  moe_layer_start_index: z.int().nonnegative().optional(),
+  moe_layer_end_index: z.int().min(-1).optional(),
+  moe_layer_interval: size.optional(),
+  moe_layer_num_skipped: z.int().nonnegative().optional(),
+  moe_norm_min: z.number().optional(),
+  moe_shared_expert_intermediate_size: size.optional(),
+  moe_latent_size: size.nullish(),
   swiglu_alpha: z.number().optional(),
   swiglu_limit: z.number().positive().optional(),
   conv_L_cache: size.optional(),

@@ -1,11 +1,13 @@
 // Nemotron-H: layers of one kind each, Mamba-2, attention without positions, or an MLP without a gate whose activation is the square of
-// ReLU. Those with experts are refused.
+// ReLU, or experts of that kind beside one that all tokens share.
 // Source: transformers, models/nemotron_h/modeling_nemotron_h.py and configuration_nemotron_h.py
 
 import type { Mamba2 } from '../hugging-face/decoder-config.ts';
+import type { ExpertsConfig } from '../hugging-face/experts-config.ts';
 import type { Architecture, ConfigReader } from './architecture.ts';
 import type { ConfigKeys } from './config-keys.ts';
 import { kernelLength, vectorSize } from './layer-kinds.ts';
+import { readExperts } from './read-experts.ts';
 import { groupsOf, LARGEST_STATE_SIZE, mambaModules, refuseStepLimits } from './read-mamba.ts';
 
 /** Letters of `hybrid_override_pattern`, and names of `layers_block_type`, which older versions of transformers call otherwise. */
@@ -18,11 +20,15 @@ const KINDS = {
   attention: 'attention',
   '-': 'mlp',
   mlp: 'mlp',
+  E: 'experts',
+  moe: 'experts',
 } as const;
+
+type LayerKind = (typeof KINDS)[keyof typeof KINDS];
 
 export const nemotronH: Architecture = {
   modelType: 'nemotron_h',
-  names: 'Nemotron-H, Nemotron Nano 2',
+  names: 'Nemotron-H, Nemotron Nano 2, Nemotron 3 Nano',
   defaults: {
     num_key_value_heads: 8,
     head_dim: 128,
@@ -38,6 +44,10 @@ export const nemotronH: Architecture = {
     time_step_min: 0.001,
     use_conv_bias: true,
     use_bias: false,
+    n_routed_experts: 8,
+    num_experts_per_tok: 2,
+    moe_intermediate_size: 7688,
+    moe_shared_expert_intermediate_size: 7688,
   },
   activations: { relu2: 'relu2' },
   activationKey: 'mlp_hidden_act',
@@ -45,7 +55,9 @@ export const nemotronH: Architecture = {
   read(keys, reader) {
     const kinds = layerKinds(keys, reader);
     const memory = readMixer(keys, reader);
+    const experts = kinds.includes('experts') ? readOwnExperts(keys, reader) : undefined;
     return {
+      experts,
       isGated: false,
       mlpBias: keys.mlp_bias ?? false,
       norm: { kind: 'rms', epsilon: keys.layer_norm_epsilon!, weightOffset: 0, hasBias: false },
@@ -55,7 +67,8 @@ export const nemotronH: Architecture = {
         window: undefined,
         hasAttention: kinds[index] === 'attention',
         ...(kinds[index] === 'memory' ? { memory } : {}),
-        ...(kinds[index] === 'mlp' ? {} : { intermediateSize: 0 }),
+        hasExperts: kinds[index] === 'experts',
+        intermediateSize: sizeOf(kinds[index]!, keys),
       }),
       modules: {
         embedding: 'embeddings',
@@ -74,7 +87,44 @@ export const nemotronH: Architecture = {
   },
 };
 
-function layerKinds(keys: ConfigKeys, reader: ConfigReader): readonly (typeof KINDS)[keyof typeof KINDS][] {
+function sizeOf(kind: LayerKind, keys: ConfigKeys): number {
+  if (kind === 'experts') return keys.moe_shared_expert_intermediate_size!;
+  return kind === 'mlp' ? keys.intermediate_size : 0;
+}
+
+function readOwnExperts(keys: ConfigKeys, reader: ConfigReader): ExpertsConfig {
+  const groups = keys.n_group ?? 1;
+  if (groups !== 1) reader.refuse('n_group', `is ${groups}; allowed is 1: experts are not chosen by groups`);
+  if ((keys.n_shared_experts ?? 1) !== 1) reader.refuse('n_shared_experts', 'must be absent or 1');
+  if ((keys.moe_latent_size ?? undefined) !== undefined)
+    reader.refuse('moe_latent_size', 'must be absent or null: experts read the residual stream');
+  return readExperts(keys, reader, {
+    countKey: 'n_routed_experts',
+    intermediateSize: keys.moe_intermediate_size!,
+    scoring: 'sigmoid',
+    isNormalised: keys.norm_topk_prob ?? true,
+    scale: keys.routed_scaling_factor ?? 1,
+    modules: {
+      router: 'mixer.gate',
+      selectionBias: 'mixer.gate.e_score_correction_bias',
+      matrices: {
+        layout: 'single',
+        gate: undefined,
+        up: 'mixer.experts.*.up_proj',
+        down: 'mixer.experts.*.down_proj',
+      },
+      shared: {
+        gate: undefined,
+        up: 'mixer.shared_experts.up_proj',
+        gateUp: undefined,
+        down: 'mixer.shared_experts.down_proj',
+        weight: undefined,
+      },
+    },
+  });
+}
+
+function layerKinds(keys: ConfigKeys, reader: ConfigReader): readonly LayerKind[] {
   const pattern = keys.hybrid_override_pattern;
   const [key, names] =
     keys.layers_block_type !== undefined
@@ -85,7 +135,6 @@ function layerKinds(keys: ConfigKeys, reader: ConfigReader): readonly (typeof KI
   if (names.length !== keys.num_hidden_layers)
     reader.invalid(key, `has ${names.length} entries for ${keys.num_hidden_layers} layers`);
   return names.map(name => {
-    if (name === 'E' || name === 'moe') reader.refuse(key, 'holds layers with experts');
     if (Object.hasOwn(KINDS, name)) return KINDS[name as keyof typeof KINDS];
     return reader.refuse(key, `holds "${name}"; allowed are ${Object.keys(KINDS).join(', ')}`);
   });

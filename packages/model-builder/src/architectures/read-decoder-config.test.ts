@@ -260,6 +260,51 @@ describe('config.json is refused', () => {
   });
 });
 
+describe('experts', () => {
+  const ernie = { model_type: 'ernie4_5_moe', num_hidden_layers: 4, moe_num_experts: 8, moe_k: 2 };
+  const hunyuan = { model_type: 'hunyuan_v1_moe', num_experts: 8, moe_topk: [2, 2] };
+
+  it('are in the layers of ernie4_5_moe that its start, end and interval name', () => {
+    const layersOf = (keys: Record<string, unknown>) =>
+      parse({ ...ernie, ...keys }).layers.map(({ hasExperts }) => hasExperts);
+    expect(layersOf({})).toEqual([false, true, true, true]);
+    expect(layersOf({ moe_layer_start_index: 2 })).toEqual([false, false, true, true]);
+    expect(layersOf({ moe_layer_start_index: 0, moe_layer_end_index: 1 })).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+    expect(layersOf({ moe_layer_interval: 2 })).toEqual([false, true, false, true]);
+  });
+
+  it('of hunyuan_v1_moe have one number for all layers', () => {
+    expect(parse(hunyuan).experts).toMatchObject({ count: 8, chosen: 2, intermediateSize: 128 });
+    expect(faultOf({ ...hunyuan, moe_topk: [2, 3] })).toMatchObject({
+      code: 'config_invalid',
+      key: 'moe_topk',
+    });
+  });
+
+  it.each([
+    ['use_bias', { ...ernie, use_bias: true }],
+    ['moe_norm_min', { ...ernie, moe_norm_min: 1e-6 }],
+    ['moe_intermediate_size', { ...hunyuan, moe_intermediate_size: [64, 64] }],
+    ['num_shared_expert', { ...hunyuan, num_shared_expert: [2, 2] }],
+    ['moe_layer_num_skipped', { ...hunyuan, moe_layer_num_skipped: 1 }],
+    ['moe_topk', { ...hunyuan, num_experts: 100, moe_topk: 65 }],
+  ])('refuses %s as in %j', (key, keys) => {
+    expect(faultOf(keys)).toMatchObject({ code: 'unsupported', key });
+  });
+
+  it.each([
+    ['moe_k', { ...ernie, moe_k: 9 }],
+    ['moe_topk', { ...hunyuan, moe_topk: 9 }],
+  ])('finds %s wrong in %j', (key, keys) => {
+    expect(faultOf(keys)).toMatchObject({ code: 'config_invalid', key });
+  });
+});
+
 describe('Mamba-2', () => {
   const granite = {
     model_type: 'granitemoehybrid',
@@ -304,8 +349,11 @@ describe('Mamba-2', () => {
     ['time_step_limit', { ...nemotron, time_step_limit: [0, 0.1] }],
     ['mamba_d_state', { ...granite, mamba_d_state: 40 }],
     ['projectors_bias', { ...falcon, projectors_bias: true }],
-    ['hybrid_override_pattern', { ...nemotron, hybrid_override_pattern: 'ME' }],
-    ['layers_block_type', { ...nemotron, layers_block_type: ['mamba', 'moe'] }],
+    ['hybrid_override_pattern', { ...nemotron, hybrid_override_pattern: 'MX' }],
+    ['layers_block_type', { ...nemotron, layers_block_type: ['mamba', 'convolution'] }],
+    ['n_group', { ...nemotron, hybrid_override_pattern: 'ME', n_group: 2 }],
+    ['n_shared_experts', { ...nemotron, hybrid_override_pattern: 'ME', n_shared_experts: 2 }],
+    ['moe_latent_size', { ...nemotron, hybrid_override_pattern: 'ME', moe_latent_size: 32 }],
     ['mamba_hidden_act', { ...nemotron, mamba_hidden_act: 'relu' }],
   ])('refuses %s as in %j', (key, keys) => {
     expect(faultOf(keys)).toMatchObject({ code: 'unsupported', key });

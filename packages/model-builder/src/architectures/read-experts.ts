@@ -9,24 +9,26 @@ const MOST_EXPERTS = 1024;
 const MOST_CHOSEN = 64;
 
 /** Where config.json has the number of experts; some families have either name. */
-export type CountKey = 'num_experts' | 'num_local_experts' | 'n_routed_experts';
+export type CountKey = 'num_experts' | 'num_local_experts' | 'n_routed_experts' | 'moe_num_experts';
+
+/** Where it has the number of experts of a token. */
+export type ChosenKey = 'num_experts_per_tok' | 'moe_k' | 'moe_topk';
 
 /** Scores by softmax, and no more than that. Throws: `config_invalid`, `unsupported`. */
 export function readExperts(
   keys: ConfigKeys,
   reader: ConfigReader,
-  features: Partial<ExpertsConfig> & { readonly countKey: CountKey },
+  features: Partial<ExpertsConfig> & { readonly countKey: CountKey; readonly chosenKey?: ChosenKey },
 ): ExpertsConfig {
-  const { countKey, ...rest } = features;
+  const { countKey, chosenKey = 'num_experts_per_tok', ...rest } = features;
   const other = countKey === 'num_local_experts' ? 'num_experts' : 'num_local_experts';
   const count = keys[countKey] ?? keys[other] ?? reader.invalid(countKey, 'is missing');
-  const chosen = keys.num_experts_per_tok ?? reader.invalid('num_experts_per_tok', 'is missing');
+  const chosen = keys[chosenKey] ?? reader.invalid(chosenKey, 'is missing');
   if (count > MOST_EXPERTS) reader.refuse(countKey, `is ${count}; allowed are at most ${MOST_EXPERTS}`);
   if (count === 0) reader.invalid(countKey, 'is 0');
-  if (chosen === 0) reader.invalid('num_experts_per_tok', 'is 0');
-  if (chosen > count) reader.invalid('num_experts_per_tok', `is ${chosen}, but there are ${count} experts`);
-  if (chosen > MOST_CHOSEN)
-    reader.refuse('num_experts_per_tok', `is ${chosen}; allowed are at most ${MOST_CHOSEN}`);
+  if (chosen === 0) reader.invalid(chosenKey, 'is 0');
+  if (chosen > count) reader.invalid(chosenKey, `is ${chosen}, but there are ${count} experts`);
+  if (chosen > MOST_CHOSEN) reader.refuse(chosenKey, `is ${chosen}; allowed are at most ${MOST_CHOSEN}`);
   return {
     count,
     chosen,

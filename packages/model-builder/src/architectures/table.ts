@@ -3,7 +3,7 @@
 import { arcee } from './arcee.ts';
 import type { Architecture } from './architecture.ts';
 import { cohere2 } from './cohere2.ts';
-import { ernie } from './ernie.ts';
+import { ernie, ernieMoe } from './ernie.ts';
 import { exaone4 } from './exaone4.ts';
 import { falconH1 } from './falcon-h1.ts';
 import { gemma, gemma2, gemma3 } from './gemma.ts';
@@ -12,7 +12,7 @@ import { glm4 } from './glm4.ts';
 import { glm4Moe } from './glm4-moe.ts';
 import { gptOss } from './gpt-oss.ts';
 import { granite, graniteHybrid, graniteMoe, graniteMoeShared } from './granite.ts';
-import { hunyuan } from './hunyuan.ts';
+import { hunyuan, hunyuanMoe } from './hunyuan.ts';
 import { lfm2, lfm2Moe } from './lfm2.ts';
 import { llama } from './llama.ts';
 import { ministral3, mistral } from './mistral.ts';
@@ -36,6 +36,7 @@ export const ARCHITECTURES: ReadonlyMap<string, Architecture> = new Map(
     arcee,
     cohere2,
     ernie,
+    ernieMoe,
     exaone4,
     falconH1,
     gemma,
@@ -50,6 +51,7 @@ export const ARCHITECTURES: ReadonlyMap<string, Architecture> = new Map(
     graniteMoe,
     graniteMoeShared,
     hunyuan,
+    hunyuanMoe,
     lfm2,
     lfm2Moe,
     llama,

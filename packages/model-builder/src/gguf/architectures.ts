@@ -1,12 +1,21 @@
 // The architectures of GGUF files that are built. What the files leave to the program that reads them is that of llama.cpp.
 // Source: llama.cpp, convert_hf_to_gguf.py and llama-model.cpp; gguf-py, constants.py
 
-import { glm4Moe, gptOss, graniteMoe, olmoe, qwen2Moe, qwen3Moe } from './expert-architectures.ts';
+import {
+  ernieMoe,
+  glm4Moe,
+  gptOss,
+  graniteMoe,
+  hunyuanMoe,
+  olmoe,
+  qwen2Moe,
+  qwen3Moe,
+} from './expert-architectures.ts';
 import { expertKeys } from './expert-keys.ts';
 import { gemma, gemma2, gemma3, gemma4 } from './gemma-architectures.ts';
 import { type GgufArchitecture, windowKeys } from './gguf-architecture.ts';
 import { graniteKeys } from './granite-keys.ts';
-import { falconH1, graniteHybrid, nemotronH } from './mamba-architectures.ts';
+import { falconH1, graniteHybrid, nemotronH, nemotronHMoe } from './mamba-architectures.ts';
 import { lfm2, lfm2Moe, qwen35, qwen35Moe } from './memory-architectures.ts';
 
 const RELU2 = { hidden_act: 'relu2' } as const;
@@ -192,5 +201,8 @@ export const GGUF_ARCHITECTURES: ReadonlyMap<string, GgufArchitecture> = new Map
     granitehybrid: graniteHybrid,
     'falcon-h1': falconH1,
     nemotron_h: nemotronH,
+    nemotron_h_moe: nemotronHMoe,
+    'ernie4_5-moe': ernieMoe,
+    'hunyuan-moe': hunyuanMoe,
   } satisfies Readonly<Record<string, GgufArchitecture>>),
 );

@@ -1,5 +1,5 @@
 // GGUF files of mixtures of experts whose layers all have attention.
-// Source: llama.cpp, conversion/ (qwen.py, glm.py, granite.py, gpt_oss.py, olmo.py) and src/models
+// Source: llama.cpp, conversion/ (qwen.py, glm.py, granite.py, gpt_oss.py, olmo.py, ernie.py, hunyuan.py) and src/models
 
 import { expertKeys, refuseOtherScores } from './expert-keys.ts';
 import type { GgufArchitecture } from './gguf-architecture.ts';
@@ -65,6 +65,42 @@ export const glm4Moe: GgufArchitecture = {
       routed_scaling_factor: fields.optionalNumber('glm4moe.expert_weights_scale') ?? 1,
       norm_topk_prob: fields.flag('glm4moe.expert_weights_norm') ?? false,
       use_qk_norm: hasInLayers('attn_q_norm.weight'),
+    };
+  },
+};
+
+/** Converters derive the size of the shared experts in a way that fits the published models only, so it is read from their number. */
+export const ernieMoe: GgufArchitecture = {
+  modelType: 'ernie4_5_moe',
+  hasExperts: true,
+  configKeys(facts) {
+    const { fields, hasInLayers } = facts;
+    const { num_experts, num_experts_per_tok } = expertKeys(facts, 'ernie4_5-moe');
+    return {
+      use_bias: hasInLayers('attn_q.bias'),
+      moe_num_experts: num_experts,
+      moe_k: num_experts_per_tok,
+      moe_intermediate_size: fields.count('ernie4_5-moe.expert_feed_forward_length'),
+      moe_num_shared_experts: fields.wholeNumber('ernie4_5-moe.expert_shared_count'),
+      moe_layer_start_index: fields.wholeNumber('ernie4_5-moe.leading_dense_block_count'),
+      moe_layer_interval: fields.count('ernie4_5-moe.interleave_moe_layer_step'),
+    };
+  },
+};
+
+/** The base of the rotation is stretched in the file. */
+export const hunyuanMoe: GgufArchitecture = {
+  modelType: 'hunyuan_v1_moe',
+  hasExperts: true,
+  modules: { 'self_attn.query_layernorm': 'attn_q_norm', 'self_attn.key_layernorm': 'attn_k_norm' },
+  configKeys(facts) {
+    const { fields } = facts;
+    const { num_experts, num_experts_per_tok } = expertKeys(facts, 'hunyuan-moe');
+    return {
+      num_experts,
+      moe_topk: num_experts_per_tok,
+      moe_intermediate_size: fields.count('hunyuan-moe.expert_feed_forward_length'),
+      num_shared_expert: fields.count('hunyuan-moe.expert_shared_count'),
     };
   },
 };

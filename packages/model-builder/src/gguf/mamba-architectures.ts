@@ -1,4 +1,4 @@
-// GGUF files of models with Mamba-2: Granite 4 H, Falcon-H1 and Nemotron-H.
+// GGUF files of models with Mamba-2: Granite 4 H, Falcon-H1 and Nemotron-H, with experts too.
 // Source: llama.cpp, conversion/mamba.py, granite.py, falcon_h1.py and nemotron.py; src/models/granite-hybrid.cpp, falcon-h1.cpp and
 // nemotron-h.cpp
 
@@ -78,8 +78,7 @@ export const falconH1: GgufArchitecture = {
   },
 };
 
-/** Keys and values, or an MLP, or neither: then the layer has a memory. */
-export const nemotronH: GgufArchitecture = {
+const NEMOTRON_H = {
   modelType: 'nemotron_h',
   layersDiffer: true,
   // Nothing is rotated, and converters write a size that is not that of a head.
@@ -96,29 +95,57 @@ export const nemotronH: GgufArchitecture = {
     'mixer.up_proj': 'ffn_up',
     'mixer.down_proj': 'ffn_down',
   },
-  configKeys({ fields, hasInLayers }) {
-    const keyHeads = fields.numbersOfLayers('nemotron_h.attention.head_count_kv');
-    const mlpSizes = fields.numbersOfLayers('nemotron_h.feed_forward_length');
-    if (mlpSizes.length !== keyHeads.length)
-      fields.invalid(
-        'nemotron_h.feed_forward_length',
-        `has ${mlpSizes.length} entries for ${keyHeads.length} layers`,
-      );
-    const headCount = fields.count('nemotron_h.ssm.time_step_rank');
+} as const satisfies GgufArchitecture;
+
+/** `mlp`: what layers are that have a size of an MLP. With keys and values they have attention, with neither a memory. */
+function nemotronKeys({ fields, hasInLayers }: GgufFacts, architecture: string, mlp: 'mlp' | 'moe') {
+  const keyHeads = fields.numbersOfLayers(`${architecture}.attention.head_count_kv`);
+  const mlpSizes = fields.numbersOfLayers(`${architecture}.feed_forward_length`);
+  if (mlpSizes.length !== keyHeads.length)
+    fields.invalid(
+      `${architecture}.feed_forward_length`,
+      `has ${mlpSizes.length} entries for ${keyHeads.length} layers`,
+    );
+  const layerCount = keyHeads.length - fields.wholeNumber(`${architecture}.nextn_predict_layers`);
+  const headCount = fields.count(`${architecture}.ssm.time_step_rank`);
+  return {
+    num_key_value_heads: Math.max(1, ...keyHeads),
+    intermediate_size: Math.max(1, ...mlpSizes),
+    layers_block_type: keyHeads
+      .slice(0, layerCount)
+      .map((heads, layer) => (heads > 0 ? 'attention' : mlpSizes[layer] !== 0 ? mlp : 'mamba')),
+    mamba_num_heads: headCount,
+    mamba_head_dim: fields.count(`${architecture}.ssm.inner_size`) / headCount,
+    ssm_state_size: fields.count(`${architecture}.ssm.state_size`),
+    n_groups: fields.count(`${architecture}.ssm.group_count`),
+    conv_kernel: fields.count(`${architecture}.ssm.conv_kernel`),
+    use_conv_bias: hasInLayers('ssm_conv1d.bias'),
+    use_bias: hasInLayers('ssm_in.bias'),
+    mlp_bias: hasInLayers('ffn_up.bias'),
+  };
+}
+
+export const nemotronH: GgufArchitecture = {
+  ...NEMOTRON_H,
+  configKeys: facts => nemotronKeys(facts, 'nemotron_h', 'mlp'),
+};
+
+export const nemotronHMoe: GgufArchitecture = {
+  ...NEMOTRON_H,
+  hasExperts: true,
+  configKeys(facts) {
+    const { fields } = facts;
+    const latent = fields.optionalCount('nemotron_h_moe.moe_latent_size');
     return {
-      num_key_value_heads: Math.max(1, ...keyHeads),
-      intermediate_size: Math.max(1, ...mlpSizes),
-      layers_block_type: keyHeads.map((heads, layer) =>
-        heads > 0 ? 'attention' : mlpSizes[layer] !== 0 ? 'mlp' : 'mamba',
-      ),
-      mamba_num_heads: headCount,
-      mamba_head_dim: fields.count('nemotron_h.ssm.inner_size') / headCount,
-      ssm_state_size: fields.count('nemotron_h.ssm.state_size'),
-      n_groups: fields.count('nemotron_h.ssm.group_count'),
-      conv_kernel: fields.count('nemotron_h.ssm.conv_kernel'),
-      use_conv_bias: hasInLayers('ssm_conv1d.bias'),
-      use_bias: hasInLayers('ssm_in.bias'),
-      mlp_bias: hasInLayers('ffn_up.bias'),
+      ...nemotronKeys(facts, 'nemotron_h_moe', 'moe'),
+      ...expertKeys(facts, 'nemotron_h_moe'),
+      n_shared_experts: fields.count('nemotron_h_moe.expert_shared_count'),
+      n_group: fields.optionalCount('nemotron_h_moe.expert_group_count') ?? 1,
+      moe_intermediate_size: fields.count('nemotron_h_moe.expert_feed_forward_length'),
+      moe_shared_expert_intermediate_size: fields.count('nemotron_h_moe.expert_shared_feed_forward_length'),
+      ...(latent !== undefined && { moe_latent_size: latent }),
+      routed_scaling_factor: fields.optionalNumber('nemotron_h_moe.expert_weights_scale') ?? 1,
+      norm_topk_prob: fields.flag('nemotron_h_moe.expert_weights_norm') ?? false,
     };
   },
 };

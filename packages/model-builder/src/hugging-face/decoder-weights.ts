@@ -10,6 +10,7 @@ import {
   type Mamba2,
   type ModuleNames,
 } from './decoder-config.ts';
+import type { SharedExpert } from './experts-config.ts';
 import { LayerExperts } from './layer-experts.ts';
 import { hasBias, isMemoryMatrix, type LayerMatrix, MEMORY_MODULES, matrixShape } from './layer-matrices.ts';
 import { withOffset } from './norm-weight.ts';
@@ -226,6 +227,7 @@ export class DecoderWeights {
         name === this.headName ||
         name.endsWith('.rotary_emb.inv_freq') ||
         name.startsWith('mtp.') ||
+        name.startsWith(`${this.#prefix}mtp_`) ||
         isPrediction(name) ||
         isOther(name),
     );
@@ -260,10 +262,13 @@ export class DecoderWeights {
   #module(layer: number, role: LayerMatrix): string {
     const { modules } = this.#config;
     if (isMemoryMatrix(role)) return modules.memory[MEMORY_MODULES[role]];
-    return role === 'gate' || role === 'up' || role === 'down' ? this.#mlp(layer)[role] : modules[role];
+    if (role !== 'gate' && role !== 'up' && role !== 'down') return modules[role];
+    const module = this.#mlp(layer)[role];
+    assertInvariant(module !== undefined, 'the MLP has a matrix of this role');
+    return module;
   }
 
-  #mlp(layer: number): Pick<ModuleNames, 'gate' | 'up' | 'gateUp' | 'down'> {
+  #mlp(layer: number): ModuleNames | SharedExpert {
     const { modules, layers, experts } = this.#config;
     const shared = layers[layer]!.hasExperts ? experts!.modules.shared : undefined;
     return shared ?? modules;

@@ -1,5 +1,5 @@
-// What a graph depends on where a mixture of experts stands in place of an MLP: many small gated MLPs, of which a router chooses a
-// few for each token and adds what they give, by their weights.
+// What a graph depends on where a mixture of experts stands in place of an MLP: many small MLPs, of which a router chooses a few for
+// each token and adds what they give, by their weights. They have gates where the MLPs of the model have.
 
 export interface ExpertsConfig {
   readonly count: number;
@@ -28,6 +28,8 @@ export interface ExpertModules {
   readonly router: string;
   /** Tensor that is added to scores to choose by, but not to the weights; undefined where there is none. */
   readonly selectionBias: string | undefined;
+  /** Shape of that tensor: `[1, experts]` where it is a row, else `[experts]`. */
+  readonly selectionBiasIsRow?: boolean;
   readonly matrices: SingleExperts | StackedExperts | JoinedExperts;
   /** The expert that all tokens go through; undefined where there is none. */
   readonly shared: SharedExpert | undefined;
@@ -36,7 +38,8 @@ export interface ExpertModules {
 /** A module for each matrix of each expert, whose number stands for `*`. */
 export interface SingleExperts {
   readonly layout: 'single';
-  readonly gate: string;
+  /** Undefined where experts have none. */
+  readonly gate: string | undefined;
   readonly up: string;
   readonly down: string;
   /** The tensors that some checkpoints of the family have in their place. */
@@ -62,7 +65,8 @@ export interface JoinedExperts {
 }
 
 export interface SharedExpert {
-  readonly gate: string;
+  /** Undefined where experts have none. */
+  readonly gate: string | undefined;
   readonly up: string;
   /** As `ModuleNames.gateUp`. */
   readonly gateUp: string | undefined;

@@ -1,5 +1,6 @@
 // The weights of a layer's experts, as one tensor for each matrix of each expert, however a checkpoint stores them.
 
+import { assertInvariant } from '../errors.ts';
 import type { WeightSource } from './checkpoint.ts';
 import type { CheckpointTensor } from './checkpoint-tensor.ts';
 import type { ExpertModules, ExpertsConfig } from './experts-config.ts';
@@ -46,8 +47,10 @@ export class LayerExperts {
 
   /** Shape: `[experts]`. */
   selectionBias(): CheckpointTensor | undefined {
-    const { modules, count } = this.#config;
-    return modules.selectionBias === undefined ? undefined : this.#tensor(modules.selectionBias, [count]);
+    const { count, modules } = this.#config;
+    const { selectionBias: name, selectionBiasIsRow: isRow = false } = modules;
+    if (name === undefined) return undefined;
+    return isRow ? flatRows(this.#tensor(name, [1, count]), 1) : this.#tensor(name, [count]);
   }
 
   /** Shape: `[1, hidden]`. */
@@ -130,7 +133,11 @@ export class LayerExperts {
 
 /** Where a matrix is in its stack: outputs `first`, `first + step` and so on of `outputs`. */
 function stackOf(matrices: ExpertModules['matrices'], role: ExpertMatrix, outputs: number) {
-  if (matrices.layout === 'single') return { layout: 'single', module: matrices[role] } as const;
+  if (matrices.layout === 'single') {
+    const module = matrices[role];
+    assertInvariant(module !== undefined, 'these experts have a matrix of this role');
+    return { layout: 'single', module } as const;
+  }
   if (matrices.layout === 'stacked') return { layout: 'stacked', module: matrices[role] } as const;
   const { layout } = matrices;
   if (role === 'down') return { layout, name: matrices.down, outputs, first: 0, step: 1 } as const;

@@ -135,7 +135,7 @@ function expertMatrices(config: DecoderConfig, layer: number): ExpertMatrices {
   });
   return {
     router: router('router', weights => [weights.experts(layer).router()]),
-    gateUp: of('gateUp', 'gate_up_proj', 'gate', 'up'),
+    gateUp: of('gateUp', config.isGated ? 'gate_up_proj' : 'up_proj', ...expertInner(config)),
     down: of('down', 'down_proj', 'down'),
     ...(shared?.weight === undefined
       ? {}
@@ -143,6 +143,11 @@ function expertMatrices(config: DecoderConfig, layer: number): ExpertMatrices {
           sharedWeight: router('shared_weight', weights => [weights.experts(layer).sharedWeight()!]),
         }),
   };
+}
+
+/** The matrices of an expert that read its input. */
+export function expertInner({ isGated }: DecoderConfig): readonly ExpertMatrix[] {
+  return isGated ? ['gate', 'up'] : ['up'];
 }
 
 type MatrixOf = (role: MatrixRole, module: string, ...parts: readonly LayerMatrix[]) => DecoderMatrix;

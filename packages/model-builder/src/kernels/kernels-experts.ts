@@ -4,7 +4,7 @@ import { weightName } from '../blocks/block-context.ts';
 import { assertInvariant } from '../errors.ts';
 import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
 import { declareFloats } from '../weights/declare-weights.ts';
-import { type ExpertMatrices, layerMatrices } from './decoder-matrices.ts';
+import { type ExpertMatrices, expertInner, layerMatrices } from './decoder-matrices.ts';
 import { type KernelsContext, multiply, type NormedInput, tiles } from './kernels-context.ts';
 import { mlpInner } from './kernels-mlp.ts';
 import { mixture } from './product.ts';
@@ -42,15 +42,15 @@ export function experts(
   });
   const gateUp = tiles(context, own.gateUp);
   const down = tiles(context, own.down);
-  const { activation } = config;
-  assertInvariant(activation !== 'relu2', 'no gate has the square of ReLU');
+  const { activation, isGated } = config;
   return mixture(graph, `${path}/experts`, {
     ...input,
     norm: input.norm,
     logits,
     gateUp,
+    isGated,
     down,
-    gateUpBias: declare('experts.gate_up_proj.bias', stored.biases('gate', 'up')),
+    gateUpBias: declare('experts.gate_up_proj.bias', stored.biases(...expertInner(config))),
     downBias: declare('experts.down_proj.bias', stored.biases('down')),
     selectionBias: declare('router.selection_bias', [stored.selectionBias()]),
     residual: shared === undefined ? residual : sharedExpert(context, layer, own, input, residual),

@@ -1,7 +1,5 @@
 // The feed-forward block of one layer by the operators of the CPU kernels.
 
-import { activate } from '../blocks/activation.ts';
-import { assertInvariant } from '../errors.ts';
 import { layerMatrices } from './decoder-matrices.ts';
 import { biases, type KernelsContext, multiply, type NormedInput, tiles } from './kernels-context.ts';
 
@@ -9,12 +7,11 @@ import { biases, type KernelsContext, multiply, type NormedInput, tiles } from '
 export function mlpInner(context: KernelsContext, layer: number, input: NormedInput): string {
   const { activation, isGated } = context.config;
   const path = `/model/layers.${layer}/mlp/${isGated ? 'gate_up_proj' : 'up_proj'}`;
-  const options = {
+  return multiply(context, path, {
     ...input,
     matrices: [tiles(context, layerMatrices(context.config, layer).gateUp!)],
     bias: biases(context, path, layer, isGated ? ['gate', 'up'] : ['up']),
-  };
-  if (activation !== 'relu2') return multiply(context, path, { ...options, activation, isGated });
-  assertInvariant(!isGated, 'no gate has the square of ReLU');
-  return activate(context, path, multiply(context, path, options), activation);
+    activation,
+    isGated,
+  });
 }

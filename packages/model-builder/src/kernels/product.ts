@@ -6,7 +6,7 @@ import type { ExpertsConfig } from '../hugging-face/experts-config.ts';
 import type { TiledMatrix } from '../weights/declare-tiles.ts';
 
 /** Numbers of `Activation` in `packages/kernels/c/product.h`. */
-const ACTIVATIONS = { none: 0, silu: 1, 'gelu-tanh': 2, clamped: 3 } as const;
+const ACTIVATIONS = { none: 0, silu: 1, 'gelu-tanh': 2, clamped: 3, relu2: 4 } as const;
 /** Numbers of `Scoring` in `packages/kernels/c/experts.h`. */
 const SCORINGS = { softmax: 0, sigmoid: 1 } as const;
 
@@ -76,8 +76,9 @@ export interface ExpertsOptions {
   readonly input: string;
   /** Shape: `[..., experts]`. */
   readonly logits: string;
-  /** A matrix of each expert: tiles of gates and ups in turns. */
+  /** A matrix of each expert: tiles of gates and ups in turns, or of ups alone. */
   readonly gateUp: TiledMatrix;
+  readonly isGated: boolean;
   readonly down: TiledMatrix;
   readonly norm: ProductOptions['norm'];
   /** Names of biases, of the outputs of all experts. */
@@ -93,7 +94,7 @@ export interface ExpertsOptions {
 
 /** Returns the name of the weighted sums, `[..., inputs]`. */
 export function mixture(graph: GraphRecorder, path: string, options: ExpertsOptions): string {
-  const { input, logits, gateUp, down, norm, activation, activationBits, config } = options;
+  const { input, logits, gateUp, isGated, down, norm, activation, activationBits, config } = options;
   const { gateUpBias = '', downBias = '', selectionBias = '', residual = '' } = options;
   const { count, chosen, intermediateSize, scoring, isNormalised, scale, gateLimit } = config;
   const inputs = [
@@ -110,6 +111,7 @@ export function mixture(graph: GraphRecorder, path: string, options: ExpertsOpti
       chosen: int(chosen),
       formats: ints([gateUp, down].map(({ format }) => WEIGHT_FORMATS[format].number)),
       activation_bits: ints(activationBits),
+      ...(isGated ? {} : { gated: int(0) }),
       activation: int(ACTIVATIONS[activation]),
       scoring: int(SCORINGS[scoring]),
       normalised: int(isNormalised ? 1 : 0),

@@ -417,6 +417,23 @@ COHERE2_CASES = cases_of(
 ERNIE = {"model_type": "ernie4_5", **LLAMA, "head_dim": 32, "rope_theta": 500000.0, "tie_word_embeddings": True, "use_bias": False}
 ERNIE_CASES = cases_of(ERNIE, case("tied"), case("biases, separate head", use_bias=True, tie_word_embeddings=False))
 
+ERNIE_MOE = {
+    **ERNIE,
+    "model_type": "ernie4_5_moe",
+    "moe_intermediate_size": 40,
+    "moe_num_experts": 12,
+    "moe_k": 3,
+    "moe_num_shared_experts": 2,
+    "moe_layer_start_index": 1,
+    "moe_layer_end_index": -1,
+    "moe_layer_interval": 1,
+}
+ERNIE_MOE_CASES = cases_of(
+    ERNIE_MOE,
+    case("softmax with a bias, an ordinary first layer, two shared experts", prompts=[1, 40, 170]),
+    case("every second layer but the last, nothing shared", moe_num_shared_experts=0, moe_layer_interval=2, moe_layer_end_index=2, tie_word_embeddings=False),
+)
+
 HUNYUAN = {
     "model_type": "hunyuan_v1_dense",
     **LLAMA,
@@ -438,6 +455,13 @@ HUNYUAN_CASES = cases_of(
     HUNYUAN,
     case("stretched rope base"),
     case("tied, biases, no scaling", tie_word_embeddings=True, attention_bias=True, rope_scaling=None),
+)
+
+HUNYUAN_MOE = {**HUNYUAN, "model_type": "hunyuan_v1_moe", "num_experts": 12, "moe_topk": 3}
+HUNYUAN_MOE_CASES = cases_of(
+    HUNYUAN_MOE,
+    case("a shared expert, stretched rope base", prompts=[1, 40, 170]),
+    case("numbers for each layer, biases, tied", moe_topk=[2, 2, 2, 2], attention_bias=True, tie_word_embeddings=True, rope_scaling=None),
 )
 
 EXAONE4 = {"model_type": "exaone4", **LLAMA, "sliding_window": WINDOW, "sliding_window_pattern": 4}
@@ -742,11 +766,25 @@ NEMOTRON_H = {
     "chunk_size": 16,
     "hybrid_override_pattern": "M-M*-M",
 }
+NEMOTRON_H_EXPERTS = {
+    "hybrid_override_pattern": "MEM*EM",
+    "n_routed_experts": 12,
+    "n_shared_experts": 1,
+    "n_group": 1,
+    "topk_group": 1,
+    "num_experts_per_tok": 3,
+    "norm_topk_prob": True,
+    "moe_intermediate_size": 40,
+    "moe_shared_expert_intermediate_size": 72,
+    "routed_scaling_factor": 2.5,
+}
 NEMOTRON_H_CASES = cases_of(
     NEMOTRON_H,
     case("separate head, Mamba-2 last", prompts=[1, 300, 40]),
     case("MLP first and last, biases, one group", hybrid_override_pattern="-MM*M-", n_groups=1, use_bias=True, mlp_bias=True, use_conv_bias=False),
     case("attention last, heads of 48", hybrid_override_pattern="M-M-*", num_hidden_layers=5, mamba_head_dim=48, mamba_num_heads=4),
+    case("experts by sigmoids with a bias, a shared one", prompts=[1, 40, 170], **NEMOTRON_H_EXPERTS),
+    case("experts first, beside an MLP, scores as they are", **{**NEMOTRON_H_EXPERTS, "hybrid_override_pattern": "EM-*ME", "norm_topk_prob": False}),
 )
 
 GPT_OSS_YARN = {"rope_type": "yarn", "factor": 32.0, "beta_fast": 32.0, "beta_slow": 1.0, "truncate": False, "original_max_position_embeddings": 16}
@@ -816,4 +854,6 @@ FAMILIES = {
     "granitemoehybrid": GRANITEMOEHYBRID_CASES,
     "falcon_h1": FALCON_H1_CASES,
     "nemotron_h": NEMOTRON_H_CASES,
+    "ernie4_5_moe": ERNIE_MOE_CASES,
+    "hunyuan_v1_moe": HUNYUAN_MOE_CASES,
 }

@@ -32,6 +32,7 @@ import gguf  # noqa: E402
 CLASSES = {
     "arcee": "ArceeForCausalLM",
     "ernie4_5": "Ernie4_5ForCausalLM",
+    "ernie4_5_moe": "Ernie4_5_MoeForCausalLM",
     "exaone4": "Exaone4ForCausalLM",
     "gemma4_text": "Gemma4ForCausalLM",
     "glm4": "Glm4ForCausalLM",
@@ -42,6 +43,7 @@ CLASSES = {
     "granitemoehybrid": "GraniteMoeHybridForCausalLM",
     "granitemoeshared": "GraniteMoeSharedForCausalLM",
     "hunyuan_v1_dense": "HunYuanDenseV1ForCausalLM",
+    "hunyuan_v1_moe": "HunYuanMoEV1ForCausalLM",
     "lfm2": "Lfm2ForCausalLM",
     "lfm2_moe": "Lfm2MoeForCausalLM",
     "ministral3": "Ministral3ForCausalLM",
@@ -63,7 +65,10 @@ CLASSES = {
     "starcoder2": "Starcoder2ForCausalLM",
 }
 # Keys that the converter wants and transformers has defaults for.
-MORE_KEYS = {"gemma4_text": {"num_kv_shared_layers": 0, "moe_intermediate_size": None}}
+MORE_KEYS = {
+    "gemma4_text": {"num_kv_shared_layers": 0, "moe_intermediate_size": None},
+    "hunyuan_v1_moe": {"moe_intermediate_size": [96] * 4, "num_shared_expert": [1] * 4},
+}
 
 
 def no_vocabulary(model) -> None:
