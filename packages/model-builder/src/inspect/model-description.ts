@@ -116,7 +116,7 @@ const ROLES: readonly (readonly [RegExp, TensorRole])[] = [
   [/embed_tokens|token_embd|^(backbone|model)\.embeddings\.|\bwte\b|word_embeddings/, 'embedding'],
   [/lm_head|^output\.weight$|embed_out/, 'output'],
   [/(?<!shared_)experts|_exps\b|moe\.(in|out)put_linear/, 'experts'],
-  [/attn|attention|\bmamba\b|\bmixer\.(?!up|down)/, 'attention'],
+  [/attn|attention|\bmamba\b|\bmixer\.(?!up|down|gate|shared_experts)/, 'attention'],
   [/mlp|ffn|feed_forward|\bmixer\./, 'mlp'],
 ];
 
