@@ -16,6 +16,7 @@ const CASES = [
   'lfm2_moe',
   'qwen3_5_text',
   'qwen3_5_moe_text',
+  'qwen3_next',
   'granitemoehybrid',
   'falcon_h1',
   'nemotron_h',

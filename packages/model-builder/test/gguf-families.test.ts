@@ -10,7 +10,15 @@ import { describe, expect, it } from 'vitest';
 import { buildModel } from '../src/build-model.ts';
 import { DECODER_GOLDENS, differenceFromGolden, hasExperts, hasMemory } from './decoder-golden.ts';
 import { type GgufPlan, writeFamilyGguf } from './family-gguf.ts';
-import { clampedExperts, deltaNet, falconH1, graniteHybrid, mamba2, sharedGateUp } from './gguf-rules.ts';
+import {
+  clampedExperts,
+  deltaNet,
+  deltaNetByHeads,
+  falconH1,
+  graniteHybrid,
+  mamba2,
+  sharedGateUp,
+} from './gguf-rules.ts';
 import { SlotsSession } from './slots-session.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
@@ -523,6 +531,22 @@ const PLANS: Readonly<Record<string, Readonly<Record<string, GgufPlan>>>> = {
         ...QWEN35MOE.fields,
         ...deltaSizes(16, 2, 4, 48),
         'attention.recurrent_layers': { booleans: [true, false, true, false] },
+      },
+    },
+  },
+  qwen3_next: {
+    'separate head': {
+      ...QWEN35MOE,
+      architecture: 'qwen3next',
+      rule: deltaNetByHeads,
+      fields: {
+        'attention.recurrent_layers': { booleans: [true, true, true, false] },
+        full_attention_interval: { uint32: 4 },
+        'rope.dimension_count': { uint32: 16 },
+        ...deltaSizes(32, 2, 4, 32),
+        ...experts(12, 3),
+        expert_feed_forward_length: { uint32: 40 },
+        expert_shared_feed_forward_length: { uint32: 48 },
       },
     },
   },

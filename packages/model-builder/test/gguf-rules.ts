@@ -66,6 +66,51 @@ export const deltaNet: TensorRule = ({ name, shape, values }, config) => {
   }
 };
 
+/** Qwen3-Next: queries, keys and values of all heads, and gates, in place of those of each head of keys. */
+export const deltaNetByHeads: TensorRule = ({ name, shape, values }, config) => {
+  if (!name.startsWith('linear_attn.')) return undefined;
+  const [keyHeads, keySize, valueHeads, valueSize] = [
+    'linear_num_key_heads',
+    'linear_key_head_dim',
+    'linear_num_value_heads',
+    'linear_value_head_dim',
+  ].map(key => config[key] as number) as [number, number, number, number];
+  const one = (to: string, moved = values, dims = shape) => [{ name: to, shape: dims, values: moved }];
+  switch (name.slice('linear_attn.'.length)) {
+    case 'A_log':
+      return one(
+        'ssm_a',
+        values.map(each => -Math.exp(each)),
+      );
+    case 'dt_bias':
+      return one('ssm_dt.bias');
+    case 'conv1d':
+      return one('ssm_conv1d.weight', values, [shape[0]!, shape[2]!]);
+    case 'in_proj_ba':
+      return one('ssm_ba.weight');
+    case 'norm':
+      return one('ssm_norm.weight');
+    case 'out_proj':
+      return one('ssm_out.weight');
+  }
+  const width = shape[1]!;
+  const sizes = [keySize, keySize, (valueHeads / keyHeads) * valueSize, (valueHeads / keyHeads) * valueSize];
+  const parts: number[][] = [[], [], [], []];
+  let at = 0;
+  for (let head = 0; head < keyHeads; head++)
+    for (const [i, size] of sizes.entries()) {
+      for (const value of values.subarray(at, at + size * width)) parts[i]!.push(value);
+      at += size * width;
+    }
+  const matrix = (to: string, all: readonly number[]) => ({
+    name: to,
+    shape: [all.length / width, width],
+    values: Float32Array.from(all),
+  });
+  const [queries, keys, ofValues, gates] = parts as [number[], number[], number[], number[]];
+  return [matrix('attn_qkv.weight', [...queries, ...keys, ...ofValues]), matrix('attn_gate.weight', gates)];
+};
+
 /** Heads `k * perKey + i` become `i * keyHeads + k`. */
 function headsInTurns(
   values: Float32Array,

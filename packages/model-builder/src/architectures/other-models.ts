@@ -90,7 +90,6 @@ export const OTHER_MODELS: Readonly<Record<string, OtherModel>> = {
   mamba: of('Mamba', RECURRENT),
   mamba2: of('Mamba 2, Codestral Mamba', RECURRENT),
   minimax: of('MiniMax-Text-01', RECURRENT_EXPERTS),
-  qwen3_next: of('Qwen3-Next', RECURRENT_EXPERTS),
   recurrent_gemma: of('RecurrentGemma', RECURRENT),
   rwkv: of('RWKV-4', RECURRENT),
   rwkv7: of('RWKV-7', RECURRENT),

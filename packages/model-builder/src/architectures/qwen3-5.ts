@@ -15,7 +15,7 @@ import { readExperts } from './read-experts.ts';
 /** Source: `MAX_KEY_SIZE` of `packages/kernels/c/delta.h`. */
 const LARGEST_KEY_SIZE = 256;
 
-const DEFAULTS = {
+export const QWEN3_5_DEFAULTS = {
   vocab_size: 248_320,
   num_attention_heads: 16,
   max_position_embeddings: 32_768,
@@ -33,21 +33,22 @@ export const qwen3_5: Architecture = {
   modelType: 'qwen3_5_text',
   names: 'Qwen 3.5 and 3.6, dense',
   defaults: {
-    ...DEFAULTS,
+    ...QWEN3_5_DEFAULTS,
     hidden_size: 4096,
     intermediate_size: 12_288,
     num_hidden_layers: 32,
     num_key_value_heads: 4,
   },
   readsLayerTypes: true,
-  read: (keys, reader) => readLayers(keys, reader, keys.intermediate_size),
+  read: (keys, reader) =>
+    readQwen3_5Layers(keys, reader, () => ({ intermediateSize: keys.intermediate_size })),
 };
 
 export const qwen3_5Moe: Architecture = {
   modelType: 'qwen3_5_moe_text',
   names: 'Qwen 3.5 and 3.6, MoE',
   defaults: {
-    ...DEFAULTS,
+    ...QWEN3_5_DEFAULTS,
     hidden_size: 2048,
     // Of dense layers, which there are none of.
     intermediate_size: 512,
@@ -65,12 +66,16 @@ export const qwen3_5Moe: Architecture = {
       intermediateSize: keys.moe_intermediate_size!,
       modules: { ...QWEN_EXPERTS, shared: sharedModules('mlp.shared_expert', 'mlp.shared_expert_gate') },
     }),
-    ...readLayers(keys, reader, keys.shared_expert_intermediate_size!),
+    ...readQwen3_5Layers(keys, reader, () => ({ intermediateSize: keys.shared_expert_intermediate_size! })),
   }),
 };
 
-/** What both have in common. `intermediateSize`: of the MLP, or of the expert that all tokens share. */
-function readLayers(keys: ConfigKeys, reader: ConfigReader, intermediateSize: number): DecoderFeatures {
+/** What all of them have in common. `mlp`: of a layer, of its MLP or of the expert that all tokens share. */
+export function readQwen3_5Layers(
+  keys: ConfigKeys,
+  reader: ConfigReader,
+  mlp: (layer: number) => { readonly hasExperts?: boolean; readonly intermediateSize: number },
+): DecoderFeatures {
   if (keys.attn_output_gate === false) reader.refuse('attn_output_gate', 'must be absent or true');
   const isLinear = allButEvery(keys.full_attention_interval!);
   const pattern = (layer: number) => !isLinear(layer);
@@ -84,7 +89,7 @@ function readLayers(keys: ConfigKeys, reader: ConfigReader, intermediateSize: nu
     norm: { kind: 'rms', epsilon: keys.rms_norm_eps!, weightOffset: 1, hasBias: false },
     ropes: [reader.rope({ defaultPartialFactor: 0.25 })],
     layer: index => ({
-      intermediateSize,
+      ...mlp(index),
       window: undefined,
       ...(isAttention(index) ? { rope: 0 } : { rope: undefined, memory }),
     }),

@@ -27,6 +27,7 @@ import { qwen2Moe } from './qwen2-moe.ts';
 import { qwen3 } from './qwen3.ts';
 import { qwen3_5, qwen3_5Moe } from './qwen3-5.ts';
 import { qwen3Moe } from './qwen3-moe.ts';
+import { qwen3Next } from './qwen3-next.ts';
 import { seedOss } from './seed-oss.ts';
 import { smollm3 } from './smollm3.ts';
 import { starcoder2 } from './starcoder2.ts';
@@ -68,6 +69,7 @@ export const ARCHITECTURES: ReadonlyMap<string, Architecture> = new Map(
     qwen2Moe,
     qwen3,
     qwen3Moe,
+    qwen3Next,
     qwen3_5,
     qwen3_5Moe,
     seedOss,

@@ -16,7 +16,7 @@ import { gemma, gemma2, gemma3, gemma4 } from './gemma-architectures.ts';
 import { type GgufArchitecture, windowKeys } from './gguf-architecture.ts';
 import { graniteKeys } from './granite-keys.ts';
 import { falconH1, graniteHybrid, nemotronH, nemotronHMoe } from './mamba-architectures.ts';
-import { lfm2, lfm2Moe, qwen35, qwen35Moe } from './memory-architectures.ts';
+import { lfm2, lfm2Moe, qwen3Next, qwen35, qwen35Moe } from './memory-architectures.ts';
 
 const RELU2 = { hidden_act: 'relu2' } as const;
 
@@ -193,6 +193,7 @@ export const GGUF_ARCHITECTURES: ReadonlyMap<string, GgufArchitecture> = new Map
     lfm2moe: lfm2Moe,
     qwen35,
     qwen35moe: qwen35Moe,
+    qwen3next: qwen3Next,
     olmoe,
     qwen2moe: qwen2Moe,
     qwen3moe: qwen3Moe,

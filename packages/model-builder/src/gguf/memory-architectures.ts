@@ -1,4 +1,4 @@
-// GGUF files of models whose layers have a memory in place of attention: LFM2 and Qwen 3.5, dense and with experts.
+// GGUF files of models whose layers have a memory in place of attention: LFM2 and Qwen 3.5, dense and with experts, and Qwen3-Next.
 // Source: llama.cpp, conversion/lfm2.py and conversion/qwen.py; src/models/lfm2.cpp, qwen35.cpp and qwen35moe.cpp
 
 import { expertKeys, refuseOtherScores } from './expert-keys.ts';
@@ -95,22 +95,39 @@ export const qwen35: GgufArchitecture = {
   modelType: 'qwen3_5_text',
   rotatesPart: true,
   hasSections: true,
+  turnsKeyHeads: true,
   modules: QWEN_MODULES,
   configKeys: facts => qwenKeys(facts, 'qwen35'),
+};
+
+export const qwen3Next: GgufArchitecture = {
+  modelType: 'qwen3_next',
+  rotatesPart: true,
+  hasExperts: true,
+  hasNoMlp: true,
+  splitsInputGate: true,
+  modules: { ...QWEN_MODULES, 'linear_attn.in_proj_ba': 'ssm_ba' },
+  configKeys: facts => qwenMoeKeys(facts, 'qwen3next'),
 };
 
 export const qwen35Moe: GgufArchitecture = {
   modelType: 'qwen3_5_moe_text',
   rotatesPart: true,
   hasSections: true,
+  turnsKeyHeads: true,
   hasExperts: true,
   hasNoMlp: true,
   modules: QWEN_MODULES,
-  configKeys: facts => ({
-    ...qwenKeys(facts, 'qwen35moe'),
-    ...expertKeys(facts, 'qwen35moe'),
-    intermediate_size: facts.fields.count('qwen35moe.expert_feed_forward_length'),
-    moe_intermediate_size: facts.fields.count('qwen35moe.expert_feed_forward_length'),
-    shared_expert_intermediate_size: facts.fields.count('qwen35moe.expert_shared_feed_forward_length'),
-  }),
+  configKeys: facts => qwenMoeKeys(facts, 'qwen35moe'),
 };
+
+function qwenMoeKeys(facts: GgufFacts, architecture: string) {
+  const size = (name: string) => facts.fields.count(`${architecture}.${name}`);
+  return {
+    ...qwenKeys(facts, architecture),
+    ...expertKeys(facts, architecture),
+    intermediate_size: size('expert_feed_forward_length'),
+    moe_intermediate_size: size('expert_feed_forward_length'),
+    shared_expert_intermediate_size: size('expert_shared_feed_forward_length'),
+  };
+}

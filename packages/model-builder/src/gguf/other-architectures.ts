@@ -16,7 +16,6 @@ export const OTHER_ARCHITECTURES: Readonly<Record<string, string>> = {
   'nomic-bert': 'nomic_bert',
   phi2: 'phi',
   qwen2vl: 'qwen2_vl',
-  qwen3next: 'qwen3_next',
   qwen3vl: 'qwen3_vl',
   qwen3vlmoe: 'qwen3_vl_moe',
   starcoder: 'gpt_bigcode',

@@ -43,7 +43,6 @@ function inGguf(experts: ExpertsConfig): ExpertsConfig {
   };
 }
 
-/** Converters write the heads of values in another order, by which each in turn has another head of keys. */
 function withKeysInTurns(layer: LayerConfig): LayerConfig {
   const { memory } = layer;
   return memory?.kind === 'gated-delta-net' ? { ...layer, memory: { ...memory, keysInTurns: true } } : layer;
@@ -111,8 +110,12 @@ export async function readGgufConfig(model: GgufModel): Promise<GgufConfig> {
       // The values of the file have the one that others add to those of a checkpoint.
       norm: { ...config.norm, weightOffset: 0 },
       experts: config.experts && inGguf(config.experts),
-      modules: own.splitsGateUp ? { ...config.modules, ...SPLIT_MLP } : config.modules,
-      layers: config.layers.map(withKeysInTurns),
+      modules: {
+        ...config.modules,
+        ...(own.splitsGateUp && SPLIT_MLP),
+        ...(own.splitsInputGate && { memory: { ...config.modules.memory, headsInputGate: undefined } }),
+      },
+      layers: own.turnsKeyHeads ? config.layers.map(withKeysInTurns) : config.layers,
       predictionLayerCount,
       // In config.json one key says both.
       attentionOutputBias: hasInLayers('attn_output.bias'),

@@ -227,6 +227,10 @@ export interface ModuleNames {
 export interface MemoryModules {
   /** One matrix with the rows of gate, input and decay in turn, in place of the three. */
   readonly gateInputDecay: string | undefined;
+  /** One matrix with the rows of query, key, values and gates of each head of keys in turn, in place of two. */
+  readonly headsInputGate?: string | undefined;
+  /** One matrix with the rows of betas and decays of each head of keys in turn, in place of two. */
+  readonly headsBetaDecay?: string;
   /** What the convolution reads. */
   readonly input: string;
   readonly gate: string;

@@ -11,10 +11,12 @@ import {
   type ModuleNames,
 } from './decoder-config.ts';
 import type { SharedExpert } from './experts-config.ts';
+import { findHeadRows, type HeadRows } from './head-rows.ts';
 import { LayerExperts } from './layer-experts.ts';
 import { hasBias, isMemoryMatrix, type LayerMatrix, MEMORY_MODULES, matrixShape } from './layer-matrices.ts';
 import { withOffset } from './norm-weight.ts';
 import { RecentMatrices } from './recent-matrices.ts';
+import { rowBlocks } from './row-blocks.ts';
 import { scaledRows } from './scaled-rows.ts';
 import { tensorRows } from './tensor-rows.ts';
 
@@ -63,6 +65,12 @@ export class DecoderWeights {
   /** Shape: `[outputs, inputs]`. */
   matrix(layer: number, role: LayerMatrix): CheckpointTensor {
     const [outputs, inputs] = matrixShape(this.#config, layer, role);
+    const byHeads = this.#byHeads(layer, role);
+    if (byHeads !== undefined)
+      return rowBlocks(
+        this.#tensor(layer, byHeads.module, 'weight', [byHeads.rowCount, inputs]),
+        byHeads.blocks,
+      );
     const fused = this.#fused(layer, role);
     const scales: Partial<Record<LayerMatrix, number>> = this.#config.matrixScales;
     const scaled = (tensor: CheckpointTensor) => scaledRows(tensor, () => scales[role] ?? 1);
@@ -272,6 +280,13 @@ export class DecoderWeights {
     const { modules, layers, experts } = this.#config;
     const shared = layers[layer]!.hasExperts ? experts!.modules.shared : undefined;
     return shared ?? modules;
+  }
+
+  #byHeads(layer: number, role: LayerMatrix): HeadRows | undefined {
+    const { layers, modules } = this.#config;
+    const { memory } = layers[layer]!;
+    if (memory?.kind !== 'gated-delta-net' || !isMemoryMatrix(role)) return undefined;
+    return findHeadRows(memory, modules.memory, role);
   }
 
   /** Where the rows of a matrix are in a matrix of several; undefined where it is stored alone. */

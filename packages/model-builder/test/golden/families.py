@@ -692,6 +692,18 @@ QWEN3_5_MOE_TEXT_CASES = cases_of(
     case("attention in every second layer, biases, heads of different sizes",
         full_attention_interval=2, attention_bias=True, linear_key_head_dim=16, linear_value_head_dim=48),
 )
+QWEN3_NEXT = {
+    **QWEN3_5_MOE_TEXT,
+    "model_type": "qwen3_next",
+    "intermediate_size": 96,
+    "rope_parameters": {"rope_type": "default", "rope_theta": 10000000.0, "partial_rotary_factor": 0.25},
+}
+QWEN3_NEXT_CASES = cases_of(
+    QWEN3_NEXT,
+    case("separate head", prompts=[1, 300, 40]),
+    case("an ordinary layer, heads of different sizes, tied",
+        mlp_only_layers=[1], norm_topk_prob=False, linear_key_head_dim=16, linear_value_head_dim=48, linear_num_value_heads=6, tie_word_embeddings=True),
+)
 QWEN3_5_MOE_CASES = [
     case("text part of a wrapper", **{**QWEN3_5, "model_type": "qwen3_5_moe", "text_config": QWEN3_5_MOE_TEXT}),
 ]
@@ -856,4 +868,5 @@ FAMILIES = {
     "nemotron_h": NEMOTRON_H_CASES,
     "ernie4_5_moe": ERNIE_MOE_CASES,
     "hunyuan_v1_moe": HUNYUAN_MOE_CASES,
+    "qwen3_next": QWEN3_NEXT_CASES,
 }

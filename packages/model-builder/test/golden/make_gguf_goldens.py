@@ -60,6 +60,7 @@ CLASSES = {
     "qwen3_5_moe_text": "Qwen3_5MoeForCausalLM",
     "qwen3_5_text": "Qwen3_5ForCausalLM",
     "qwen3_moe": "Qwen3MoeForCausalLM",
+    "qwen3_next": "Qwen3NextForCausalLM",
     "seed_oss": "SeedOssForCausalLM",
     "smollm3": "SmolLM3ForCausalLM",
     "starcoder2": "Starcoder2ForCausalLM",
@@ -90,8 +91,8 @@ def convert(family: str, case: dict) -> dict:
         }
         save_file(tensors, folder / "model.safetensors", {"format": "pt"})
         converter = conversion.get_model_class(CLASSES[family])
-        # The converter of Qwen 3.5 wants layers that predict further tokens, unless it is told that there are none.
-        converter.no_mtp = family.startswith("qwen3_5")
+        # The converters of Qwen 3.5 and Qwen3-Next want layers that predict further tokens, unless they are told that there are none.
+        converter.no_mtp = family.startswith(("qwen3_5", "qwen3_next"))
         for part in (converter, *(value for value in vars(converter).values() if isinstance(value, type))):
             part.set_vocab = no_vocabulary
         file = folder / "model.gguf"
