@@ -65,6 +65,18 @@ VALUES = {
     "num_local_experts": [0, 2, 8],
     "num_experts_per_tok": [1, 2, 3],
     "norm_topk_prob": [True, False],
+    "n_routed_experts": [3, 8, 12],
+    "routed_scaling_factor": [1.0, 2.5],
+    "moe_shared_expert_intermediate_size": [16, 72],
+    "moe_num_experts": [3, 8, 12],
+    "moe_k": [1, 2, 3],
+    "moe_topk": [1, 2, 3],
+    "moe_num_shared_experts": [0, 1, 2],
+    "moe_layer_start_index": [0, 1, 2],
+    "moe_layer_end_index": [-1, 0, 2],
+    "moe_layer_interval": [1, 2],
+    "decoder_sparse_step": [1, 2],
+    "mlp_only_layers": [[], [0], [1, 2]],
     "linear_conv_kernel_dim": [2, 3, 4],
     "linear_key_head_dim": [16, 32, 48],
     "linear_value_head_dim": [16, 24, 64],
@@ -103,6 +115,7 @@ LAYER_KINDS = {
     "lfm2_moe": ["conv", "full_attention"],
     "qwen3_5_text": ["linear_attention", "full_attention"],
     "qwen3_5_moe_text": ["linear_attention", "full_attention"],
+    "qwen3_next": ["linear_attention", "full_attention"],
     "granitemoehybrid": ["mamba", "attention"],
 }
 
@@ -151,7 +164,7 @@ def draw(family: str, source: random.Random) -> dict:
     kinds = LAYER_KINDS.get(text["model_type"])
     if "hybrid_override_pattern" in text:
         if count != len(text["hybrid_override_pattern"]) or source.random() < 0.4:
-            text["hybrid_override_pattern"] = "".join(source.choice("M-*") for _ in range(count))
+            text["hybrid_override_pattern"] = "".join(source.choice("M-*E") for _ in range(count))
     elif kinds is not None or "layer_types" in declared and source.random() < 0.4:
         if kinds is None or count != len(text.get("layer_types") or []) or source.random() < 0.4:
             text["layer_types"] = [source.choice(kinds or ["full_attention", "sliding_attention"]) for _ in range(count)]
