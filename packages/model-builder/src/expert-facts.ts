@@ -27,9 +27,9 @@ export function findExpertFacts(
 export function activeParameters(config: DecoderConfig, parameterCount: number): number {
   const { experts, hiddenSize, layers, isGated } = config;
   if (experts === undefined) return parameterCount;
-  const { count, chosen, intermediateSize, bias } = experts;
+  const { count, chosen, intermediateSize, bias, latentSize: width = hiddenSize } = experts;
   const inner = (isGated ? 2 : 1) * intermediateSize;
-  const ofExpert = hiddenSize * (inner + intermediateSize) + (bias ? inner + hiddenSize : 0);
+  const ofExpert = width * (inner + intermediateSize) + (bias ? inner + width : 0);
   const layerCount = layers.filter(({ hasExperts }) => hasExperts).length;
   return parameterCount - layerCount * (count - chosen) * ofExpert;
 }

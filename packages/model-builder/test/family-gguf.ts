@@ -69,6 +69,8 @@ const MODULES: Readonly<Record<string, string>> = {
   'mlp.shared_mlp.up_proj': 'ffn_up_shexp',
   'mlp.shared_mlp.down_proj': 'ffn_down_shexp',
   'mixer.gate': 'ffn_gate_inp',
+  'mixer.fc1_latent_proj': 'ffn_latent_down',
+  'mixer.fc2_latent_proj': 'ffn_latent_up',
   'mixer.shared_experts.up_proj': 'ffn_up_shexp',
   'mixer.shared_experts.down_proj': 'ffn_down_shexp',
 };

@@ -283,6 +283,22 @@ const nemotronH = (
   },
 });
 
+const nemotronMoe = (fields: Readonly<Record<string, FieldToWrite>>): GgufPlan => ({
+  ...nemotronH([0, 0, 0, 2, 0, 0], [0, 40, 0, 0, 40, 0], {
+    ...fields,
+    ...deltaSizes(32, 2, 8, 16),
+    ...experts(12, 3),
+    expert_feed_forward_length: { uint32: 40 },
+    expert_group_count: { uint32: 1 },
+    expert_group_used_count: { uint32: 1 },
+    expert_shared_count: { uint32: 1 },
+    expert_shared_feed_forward_length: { uint32: 72 },
+    expert_weights_norm: true,
+    expert_weights_scale: { float32: 2.5 },
+  }),
+  architecture: 'nemotron_h_moe',
+});
+
 function mixerModules(module: string): Readonly<Record<string, string>> {
   return {
     [`${module}.in_proj`]: 'ssm_in',
@@ -576,20 +592,8 @@ const PLANS: Readonly<Record<string, Readonly<Record<string, GgufPlan>>>> = {
       deltaSizes(32, 1, 8, 16),
     ),
     'attention last, heads of 48': nemotronH([0, 0, 0, 0, 2], [0, 96, 0, 96, 0], deltaSizes(32, 2, 4, 48)),
-    'experts by sigmoids with a bias, a shared one': {
-      ...nemotronH([0, 0, 0, 2, 0, 0], [0, 40, 0, 0, 40, 0], {
-        ...deltaSizes(32, 2, 8, 16),
-        ...experts(12, 3),
-        expert_feed_forward_length: { uint32: 40 },
-        expert_group_count: { uint32: 1 },
-        expert_group_used_count: { uint32: 1 },
-        expert_shared_count: { uint32: 1 },
-        expert_shared_feed_forward_length: { uint32: 72 },
-        expert_weights_norm: true,
-        expert_weights_scale: { float32: 2.5 },
-      }),
-      architecture: 'nemotron_h_moe',
-    },
+    'experts by sigmoids with a bias, a shared one': nemotronMoe({}),
+    'experts of a latent size': nemotronMoe({ moe_latent_size: { uint32: 48 } }),
   },
   gpt_oss: {
     'limit of the published models': {

@@ -1,5 +1,5 @@
 // Nemotron-H: layers of one kind each, Mamba-2, attention without positions, or an MLP without a gate whose activation is the square of
-// ReLU, or experts of that kind beside one that all tokens share.
+// ReLU, or experts of that kind beside one that all tokens share. Those of the larger models read a narrower projection.
 // Source: transformers, models/nemotron_h/modeling_nemotron_h.py and configuration_nemotron_h.py
 
 import type { Mamba2 } from '../hugging-face/decoder-config.ts';
@@ -28,7 +28,7 @@ type LayerKind = (typeof KINDS)[keyof typeof KINDS];
 
 export const nemotronH: Architecture = {
   modelType: 'nemotron_h',
-  names: 'Nemotron-H, Nemotron Nano 2, Nemotron 3 Nano',
+  names: 'Nemotron-H, Nemotron Nano 2, Nemotron 3',
   defaults: {
     num_key_value_heads: 8,
     head_dim: 128,
@@ -96,10 +96,12 @@ function readOwnExperts(keys: ConfigKeys, reader: ConfigReader): ExpertsConfig {
   const groups = keys.n_group ?? 1;
   if (groups !== 1) reader.refuse('n_group', `is ${groups}; allowed is 1: experts are not chosen by groups`);
   if ((keys.n_shared_experts ?? 1) !== 1) reader.refuse('n_shared_experts', 'must be absent or 1');
-  if ((keys.moe_latent_size ?? undefined) !== undefined)
-    reader.refuse('moe_latent_size', 'must be absent or null: experts read the residual stream');
+  const latentSize = keys.moe_latent_size ?? undefined;
+  if (latentSize !== undefined && keys.mlp_bias)
+    reader.refuse('mlp_bias', 'must be absent or false beside moe_latent_size');
   return readExperts(keys, reader, {
     countKey: 'n_routed_experts',
+    latentSize,
     intermediateSize: keys.moe_intermediate_size!,
     scoring: 'sigmoid',
     isNormalised: keys.norm_topk_prob ?? true,
@@ -113,6 +115,7 @@ function readOwnExperts(keys: ConfigKeys, reader: ConfigReader): ExpertsConfig {
         up: 'mixer.experts.*.up_proj',
         down: 'mixer.experts.*.down_proj',
       },
+      latent: { into: 'mixer.fc1_latent_proj', from: 'mixer.fc2_latent_proj' },
       shared: {
         gate: undefined,
         up: 'mixer.shared_experts.up_proj',

@@ -353,7 +353,7 @@ describe('Mamba-2', () => {
     ['layers_block_type', { ...nemotron, layers_block_type: ['mamba', 'convolution'] }],
     ['n_group', { ...nemotron, hybrid_override_pattern: 'ME', n_group: 2 }],
     ['n_shared_experts', { ...nemotron, hybrid_override_pattern: 'ME', n_shared_experts: 2 }],
-    ['moe_latent_size', { ...nemotron, hybrid_override_pattern: 'ME', moe_latent_size: 32 }],
+    ['mlp_bias', { ...nemotron, hybrid_override_pattern: 'ME', moe_latent_size: 32, mlp_bias: true }],
     ['mamba_hidden_act', { ...nemotron, mamba_hidden_act: 'relu' }],
   ])('refuses %s as in %j', (key, keys) => {
     expect(faultOf(keys)).toMatchObject({ code: 'unsupported', key });

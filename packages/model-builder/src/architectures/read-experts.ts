@@ -33,6 +33,7 @@ export function readExperts(
     count,
     chosen,
     intermediateSize: keys.intermediate_size,
+    latentSize: undefined,
     scoring: 'softmax',
     isNormalised: true,
     scale: 1,

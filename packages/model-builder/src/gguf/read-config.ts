@@ -15,6 +15,7 @@ import { LONG_FACTORS, ROPE_FACTORS, SHORT_FACTORS } from './tensor-names.ts';
 /** All experts of a layer are in one tensor for each matrix, whatever a checkpoint calls them. */
 const GGUF_EXPERTS: Omit<ExpertModules, 'selectionBias' | 'shared'> = {
   router: 'mlp.gate',
+  latent: { into: 'mlp.experts.into_latent', from: 'mlp.experts.from_latent' },
   matrices: {
     layout: 'stacked',
     gate: 'mlp.experts.gate_proj',

@@ -45,6 +45,8 @@ const OF_LAYER: Readonly<Record<string, string>> = {
   'mlp.experts.gate_proj': 'ffn_gate_exps',
   'mlp.experts.up_proj': 'ffn_up_exps',
   'mlp.experts.down_proj': 'ffn_down_exps',
+  'mlp.experts.into_latent': 'ffn_latent_down',
+  'mlp.experts.from_latent': 'ffn_latent_up',
   'mlp.shared_expert.gate_proj': 'ffn_gate_shexp',
   'mlp.shared_expert.up_proj': 'ffn_up_shexp',
   'mlp.shared_expert.down_proj': 'ffn_down_shexp',

@@ -6,6 +6,8 @@ export interface ExpertsConfig {
   /** Experts of each token. */
   readonly chosen: number;
   readonly intermediateSize: number;
+  /** Elements of what experts read and give, which two matrices project to and from; undefined for those of the residual stream. */
+  readonly latentSize: number | undefined;
   /** What makes scores of the router's logits. The experts with the highest scores are chosen. */
   readonly scoring: 'softmax' | 'sigmoid';
   /** Weights are the scores over the sum of those that were chosen. */
@@ -31,6 +33,8 @@ export interface ExpertModules {
   /** Shape of that tensor: `[1, experts]` where it is a row, else `[experts]`. */
   readonly selectionBiasIsRow?: boolean;
   readonly matrices: SingleExperts | StackedExperts | JoinedExperts;
+  /** Projections to and from a latent size, which have no biases. */
+  readonly latent?: { readonly into: string; readonly from: string };
   /** The expert that all tokens go through; undefined where there is none. */
   readonly shared: SharedExpert | undefined;
 }

@@ -59,6 +59,16 @@ export class LayerExperts {
     return module === undefined ? undefined : this.#tensor(`${module}.weight`, [1, this.#hiddenSize]);
   }
 
+  /** Projection to the latent size, of experts that have one. Shape: `[latent, hidden]`. */
+  intoLatent(): CheckpointTensor {
+    return this.#tensor(`${this.#config.modules.latent!.into}.weight`, [this.#width, this.#hiddenSize]);
+  }
+
+  /** Shape: `[hidden, latent]`. */
+  fromLatent(): CheckpointTensor {
+    return this.#tensor(`${this.#config.modules.latent!.from}.weight`, [this.#hiddenSize, this.#width]);
+  }
+
   /** Of each expert in turn the matrices of these roles. Shape: `[outputs, inputs]`. */
   matrices(...roles: readonly ExpertMatrix[]): CheckpointTensor[] {
     return this.#each(roles, (expert, role) => this.#matrix(expert, role));
@@ -122,8 +132,13 @@ export class LayerExperts {
   #size(role: ExpertMatrix): { readonly outputs: number; readonly inputs: number } {
     const { intermediateSize: inner } = this.#config;
     return role === 'down'
-      ? { outputs: this.#hiddenSize, inputs: inner }
-      : { outputs: inner, inputs: this.#hiddenSize };
+      ? { outputs: this.#width, inputs: inner }
+      : { outputs: inner, inputs: this.#width };
+  }
+
+  /** Of what experts read and give. */
+  get #width(): number {
+    return this.#config.latentSize ?? this.#hiddenSize;
   }
 
   #tensor(name: string, shape: readonly number[]): CheckpointTensor {

@@ -90,6 +90,9 @@ export interface LayerMatrices {
 /** Matrices of experts hold those of all experts, one after the other. */
 export interface ExpertMatrices {
   readonly router: DecoderMatrix;
+  /** Projections to and from the latent size. */
+  readonly intoLatent?: DecoderMatrix;
+  readonly fromLatent?: DecoderMatrix;
   readonly gateUp: DecoderMatrix;
   readonly down: DecoderMatrix;
   readonly sharedWeight?: DecoderMatrix;
@@ -121,26 +124,35 @@ export function layerMatrices(config: DecoderConfig, layer: number): LayerMatric
 }
 
 function expertMatrices(config: DecoderConfig, layer: number): ExpertMatrices {
-  const { shared } = config.experts!.modules;
+  const { latentSize, modules } = config.experts!;
+  const { shared } = modules;
   const of = (role: 'gateUp' | 'down', module: string, ...parts: readonly ExpertMatrix[]): DecoderMatrix => ({
     role,
     name: `${EXPERT_WEIGHTS}.${layer}.${module}.weight`,
     interleaved: parts.length,
     tensors: weights => weights.experts(layer).matrices(...parts),
   });
-  const router = (module: string, tensors: DecoderMatrix['tensors']): DecoderMatrix => ({
-    role: 'router',
+  const beside = (role: MatrixRole, module: string, tensors: DecoderMatrix['tensors']): DecoderMatrix => ({
+    role,
     name: `model.layers.${layer}.mlp.${module}.weight`,
     tensors,
   });
   return {
-    router: router('router', weights => [weights.experts(layer).router()]),
+    router: beside('router', 'router', weights => [weights.experts(layer).router()]),
+    ...(latentSize === undefined
+      ? {}
+      : {
+          intoLatent: beside('gateUp', 'into_latent', weights => [weights.experts(layer).intoLatent()]),
+          fromLatent: beside('down', 'from_latent', weights => [weights.experts(layer).fromLatent()]),
+        }),
     gateUp: of('gateUp', config.isGated ? 'gate_up_proj' : 'up_proj', ...expertInner(config)),
     down: of('down', 'down_proj', 'down'),
     ...(shared?.weight === undefined
       ? {}
       : {
-          sharedWeight: router('shared_weight', weights => [weights.experts(layer).sharedWeight()!]),
+          sharedWeight: beside('router', 'shared_weight', weights => [
+            weights.experts(layer).sharedWeight()!,
+          ]),
         }),
   };
 }

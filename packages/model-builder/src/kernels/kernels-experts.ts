@@ -18,7 +18,8 @@ import { activationBits } from './weight-formats.ts';
  *                                     |
  *                                  [..., hidden]
  * ```
- * Without `residual` the result is what the experts give alone.
+ * Without `residual` the result is what the experts give alone. Experts with a latent size stand between two products, of which the
+ * second one adds the residual.
  */
 export function experts(
   context: KernelsContext,
@@ -43,9 +44,20 @@ export function experts(
   const gateUp = tiles(context, own.gateUp);
   const down = tiles(context, own.down);
   const { activation, isGated } = config;
-  return mixture(graph, `${path}/experts`, {
-    ...input,
-    norm: input.norm,
+  const beside = shared === undefined ? residual : sharedExpert(context, layer, own, input, residual);
+  const { intoLatent, fromLatent } = own;
+  const read: NormedInput =
+    intoLatent === undefined
+      ? input
+      : {
+          input: multiply(context, `${path}/into_latent`, {
+            ...input,
+            matrices: [tiles(context, intoLatent)],
+          }),
+        };
+  const given = mixture(graph, `${path}/experts`, {
+    input: read.input,
+    norm: read.norm,
     logits,
     gateUp,
     isGated,
@@ -53,10 +65,16 @@ export function experts(
     gateUpBias: declare('experts.gate_up_proj.bias', stored.biases(...expertInner(config))),
     downBias: declare('experts.down_proj.bias', stored.biases('down')),
     selectionBias: declare('router.selection_bias', [stored.selectionBias()]),
-    residual: shared === undefined ? residual : sharedExpert(context, layer, own, input, residual),
+    residual: fromLatent === undefined ? beside : undefined,
     activation: config.experts.gateLimit === undefined ? activation : 'clamped',
     activationBits: [activationBits(precision, [gateUp]), activationBits(precision, [down])],
     config: config.experts,
+  });
+  if (fromLatent === undefined) return given;
+  return multiply(context, `${path}/from_latent`, {
+    input: given,
+    matrices: [tiles(context, fromLatent)],
+    ...(beside === undefined ? {} : { residual: beside }),
   });
 }
 

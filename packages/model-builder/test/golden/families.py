@@ -797,6 +797,7 @@ NEMOTRON_H_CASES = cases_of(
     case("attention last, heads of 48", hybrid_override_pattern="M-M-*", num_hidden_layers=5, mamba_head_dim=48, mamba_num_heads=4),
     case("experts by sigmoids with a bias, a shared one", prompts=[1, 40, 170], **NEMOTRON_H_EXPERTS),
     case("experts first, beside an MLP, scores as they are", **{**NEMOTRON_H_EXPERTS, "hybrid_override_pattern": "EM-*ME", "norm_topk_prob": False}),
+    case("experts of a latent size", **NEMOTRON_H_EXPERTS, moe_latent_size=48),
 )
 
 GPT_OSS_YARN = {"rope_type": "yarn", "factor": 32.0, "beta_fast": 32.0, "beta_slow": 1.0, "truncate": False, "original_max_position_embeddings": 16}

@@ -68,6 +68,7 @@ VALUES = {
     "n_routed_experts": [3, 8, 12],
     "routed_scaling_factor": [1.0, 2.5],
     "moe_shared_expert_intermediate_size": [16, 72],
+    "moe_latent_size": [32, 48, None],
     "moe_num_experts": [3, 8, 12],
     "moe_k": [1, 2, 3],
     "moe_topk": [1, 2, 3],
