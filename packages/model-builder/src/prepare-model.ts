@@ -64,6 +64,8 @@ export async function prepareModel({
   // An aborted build leaves only a temporary folder, which the next build removes.
   const stop = () => reject(signal?.reason);
   signal?.addEventListener('abort', stop, { once: true });
+  // It may have fired while the headers were read.
+  if (signal?.aborted) stop();
   worker.on('message', (report: BuildReport) => {
     if (report.kind === 'progress') onProgressed(report.progress);
     else if (report.kind === 'built') resolve(report.modelDir);

@@ -43,7 +43,10 @@ export interface LoadModelOptions extends Omit<EngineOptions, 'modelDir' | 'devi
     FetchModelOptions,
     'offline' | 'token' | 'endpoint' | 'cacheDir' | 'onNotice' | 'onPlan'
   >;
-  /** Ends download and build; the engine itself starts within seconds. The next call resumes the download. */
+  /**
+   * Ends download and build at once, and the start of the engine, which takes seconds, at its end. The next call resumes the
+   * download.
+   */
   readonly signal?: AbortSignal;
 }
 
@@ -94,7 +97,16 @@ export async function loadModel(model: string, options: LoadModelOptions = {}): 
     onProgress: onBuildProgress,
     signal,
   });
-  return new Model(
-    await createEngine({ ...engineOptions, modelDir, device, isDeviceOptional: wanted === 'auto' }),
-  );
+  signal?.throwIfAborted();
+  const engine = await createEngine({
+    ...engineOptions,
+    modelDir,
+    device,
+    isDeviceOptional: wanted === 'auto',
+  });
+  if (signal?.aborted) {
+    await engine.close();
+    throw signal.reason;
+  }
+  return new Model(engine);
 }
