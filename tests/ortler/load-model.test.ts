@@ -50,6 +50,29 @@ describe('loadModel', () => {
     const signal = AbortSignal.abort(new Error('not now'));
     await expect(loadModel(demoModel, { cacheDir, device: 'cpu', signal })).rejects.toThrow('not now');
   });
+
+  test('a signal that fires while the engine starts ends it too', async () => {
+    const controller = new AbortController();
+    const reason = new Error('too late');
+    const onModelProcess = () => controller.abort(reason);
+    const options = { cacheDir, precision: 'q8', device: 'cpu', link: 'process', onModelProcess } as const;
+    await expect(loadModel(demoModel, { ...options, signal: controller.signal })).rejects.toBe(reason);
+  });
+
+  test.each([
+    ['a misspelt option', demoModel, { devise: 'cpu' }, 'The option devise is unknown'],
+    [
+      'a device that does not exist',
+      demoModel,
+      { device: 'tpu' },
+      'must be auto, cpu, webgpu or cuda; got tpu',
+    ],
+    ['no model', undefined, {}, 'by its name, such as org/model, or by its path; got none'],
+    ['an empty name', '', {}, 'got none'],
+  ])('refuses %s', async (_, name, options, message) => {
+    const given = { cacheDir, precision: 'q8', device: 'cpu', ...options } as object;
+    await expect(loadModel(name as string, given)).rejects.toThrow(message);
+  });
 });
 
 describe('a loaded model', () => {

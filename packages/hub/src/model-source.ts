@@ -12,8 +12,16 @@ export type ModelSource =
   | { readonly kind: 'path'; readonly path: string }
   | { readonly kind: 'hub'; readonly reference: ModelReference };
 
-/** A text with the form of a name is one unless such a path exists; anything else is a path. Paths become absolute. */
+/**
+ * A text with the form of a name is one unless such a path exists; anything else is a path. Paths become absolute.
+ * Throws: `reference_invalid` for no text at all.
+ */
 export function parseModelSource(text: string): ModelSource {
+  if (typeof text !== 'string' || text.trim() === '')
+    throw new HubError(
+      'reference_invalid',
+      'A model is given by its name, such as org/model, or by its path; got none.',
+    );
   const path = resolve(text.replace(/^~(?=$|[/\\])/, () => homedir()));
   if (existsSync(path) || !isModelReference(text)) return { kind: 'path', path };
   return { kind: 'hub', reference: parseModelReference(text) };
@@ -27,7 +35,7 @@ export async function resolveModel(
   source: string | ModelSource,
   options: FetchModelOptions = {},
 ): Promise<string> {
-  const parsed = typeof source === 'string' ? parseModelSource(source) : source;
+  const parsed = typeof source === 'object' ? source : parseModelSource(source);
   if (parsed.kind === 'path') return parsed.path;
   try {
     return (await fetchModel(parsed.reference, options)).path;

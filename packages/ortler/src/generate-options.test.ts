@@ -38,6 +38,19 @@ describe('toGenerationRequest', () => {
     });
   });
 
+  it.each(['temprature', 'max_tokens', 'ignoreEos', 'prompt', 'sampling', 'choiceCount', 'beamSearch'])(
+    'refuses the option %s, which would have no effect or another one',
+    name => {
+      expect(() => toGenerationRequest('Hello!', { [name]: 1 } as object)).toThrow(
+        expect.objectContaining({
+          code: 'invalid_request',
+          parameter: name,
+          message: expect.stringContaining('temperature, topP'),
+        }),
+      );
+    },
+  );
+
   it('leaves out what is undefined, so that the model’s own defaults hold', () => {
     const options = {
       temperature: undefined,

@@ -3,6 +3,7 @@
 import {
   type ChatMessage,
   type ChatTemplateOptions,
+  EngineError,
   type GenerationRequest,
   SAMPLING_PARAM_NAMES,
   type SamplingParams,
@@ -29,7 +30,30 @@ export interface GenerateOptions extends Partial<SamplingParams>, Omit<Generatio
   readonly signal?: AbortSignal;
 }
 
-/** The request that the engine takes; `signal` goes beside it. */
+/** Options beside the sampling parameters. */
+const OTHER_OPTIONS = {
+  maxTokens: true,
+  minTokens: true,
+  stop: true,
+  stopTokenIds: true,
+  template: true,
+  signal: true,
+  skipSpecialTokens: true,
+  badWords: true,
+  logprobs: true,
+  promptLogprobs: true,
+  repetitionDetection: true,
+  truncatePromptTokens: true,
+  constraint: true,
+  tools: true,
+  priority: true,
+  share: true,
+  cachePartition: true,
+} as const satisfies Readonly<Record<Exclude<keyof GenerateOptions, keyof SamplingParams>, true>>;
+
+const OPTION_NAMES: ReadonlySet<string> = new Set([...SAMPLING_PARAM_NAMES, ...Object.keys(OTHER_OPTIONS)]);
+
+/** The request that the engine takes; `signal` goes beside it. Throws: `invalid_request` for an option that does not exist. */
 export function toGenerationRequest(
   messages: Messages,
   { maxTokens, minTokens, stop, stopTokenIds, template, ...others }: Omit<GenerateOptions, 'signal'>,
@@ -38,12 +62,20 @@ export function toGenerationRequest(
   const strings = typeof stop === 'string' ? [stop] : stop;
   const isSampling = ([name]: readonly [string, unknown]) => SAMPLING_NAMES.has(name);
   const fields = Object.entries(definedOnly(others));
+  const unknown = fields.find(([name]) => !OPTION_NAMES.has(name));
+  if (unknown !== undefined) throw unknownOption(unknown[0]);
   return {
     prompt: { messages: conversation, ...definedOnly({ template }) },
     sampling: Object.fromEntries(fields.filter(isSampling)),
     stop: definedOnly({ maxTokens, minTokens, strings, tokenIds: stopTokenIds }),
     ...Object.fromEntries(fields.filter(field => !isSampling(field))),
   };
+}
+
+/** A misspelt option would have no effect. */
+function unknownOption(parameter: string): EngineError {
+  const message = `The option ${parameter} is unknown; there are ${[...OPTION_NAMES].join(', ')}.`;
+  return new EngineError('invalid_request', message, { parameter });
 }
 
 const SAMPLING_NAMES: ReadonlySet<string> = new Set(SAMPLING_PARAM_NAMES);

@@ -36,3 +36,32 @@ it('a plain JSON Schema is handed on, and its values are not validated again', a
   expect(toJsonSchema(schema)).toBe(schema);
   expect(await validate(schema, { name: 'Ada' })).toEqual({ kind: 'valid', value: { name: 'Ada' } });
 });
+
+describe('is refused by its name', () => {
+  const standard = (vendor: string) => ({
+    '~standard': { version: 1, vendor, validate: () => ({ value: 1 }) },
+  });
+  it.each([
+    ['null', null, 'must be a schema; got null'],
+    ['a question', 'What?', 'must be a schema; got What?'],
+    ['a Zod schema of a date', z.object({ at: z.date() }), 'zod has no JSON Schema: Date cannot'],
+    [
+      'a schema of Valibot without JSON Schema',
+      standard('valibot'),
+      'toStandardJsonSchema of @valibot/to-json-schema',
+    ],
+    [
+      'another schema without JSON Schema',
+      standard('other'),
+      'other has no JSON Schema (Standard JSON Schema).',
+    ],
+  ])('%s', (_, schema, message) => {
+    expect(() => toJsonSchema(schema as never)).toThrow(
+      expect.objectContaining({
+        code: 'invalid_request',
+        parameter: 'schema',
+        message: expect.stringContaining(message),
+      }),
+    );
+  });
+});

@@ -1,5 +1,7 @@
-// The schema of an object: JSON Schema for the grammar that the answer is held to, and validation for its type. Zod, Valibot and
-// ArkType schemas state both through Standard Schema, so none of them is a dependency.
+// The schema of an object: JSON Schema for the grammar that the answer is held to, and validation for its type. Schemas of Zod,
+// ArkType and, by a function of its own, Valibot state both through Standard Schema, so none of them is a dependency.
+
+import { EngineError } from '@ortler/engine';
 
 /** A schema in JSON Schema (draft 2020-12); the object is then `unknown` to the compiler. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
@@ -24,9 +26,30 @@ export interface StandardSchema<Output = unknown> {
 
 export type ObjectSchema<Output> = StandardSchema<Output> | JsonSchema;
 
-/** The schema of what the model writes: before defaults and transformations. */
+/**
+ * The schema of what the model writes: before defaults and transformations.
+ * Throws: `invalid_request` for a schema that has no JSON Schema.
+ */
 export function toJsonSchema(schema: ObjectSchema<unknown>): JsonSchema {
-  return isStandard(schema) ? schema['~standard'].jsonSchema.input({ target: 'draft-2020-12' }) : schema;
+  // ArkType's schemas are functions.
+  if (schema === null || (typeof schema !== 'object' && typeof schema !== 'function'))
+    throw wrongSchema(`The first argument must be a schema; got ${String(schema)}.`);
+  if (!isStandard(schema)) return schema;
+  const { vendor, jsonSchema } = schema['~standard'];
+  if (jsonSchema === undefined) {
+    const hint = vendor === 'valibot' ? ': use toStandardJsonSchema of @valibot/to-json-schema' : '';
+    throw wrongSchema(`This schema of ${vendor} has no JSON Schema (Standard JSON Schema)${hint}.`);
+  }
+  try {
+    return jsonSchema.input({ target: 'draft-2020-12' });
+  } catch (cause) {
+    const problem = cause instanceof Error ? cause.message : String(cause);
+    throw wrongSchema(`This schema of ${vendor} has no JSON Schema: ${problem}`, cause);
+  }
+}
+
+function wrongSchema(message: string, cause?: unknown): EngineError {
+  return new EngineError('invalid_request', message, { parameter: 'schema', cause });
 }
 
 /** The object as the schema gives it, or what is wrong with it. Of a plain JSON Schema the grammar has said all. */

@@ -15,6 +15,9 @@ const REFUSALS: readonly (readonly [Partial<EngineOptions>, string, string])[] =
   [{ link: 'thread' as 'worker' }, 'link', 'worker, process or in-process; got thread'],
   [{ stepTimeoutMs: 1_000 }, 'stepTimeoutMs', "needs link: 'process'; with 'worker'"],
   [{ stepTimeoutMs: 0.5, link: 'process' }, 'stepTimeoutMs', 'from 0 to 2147483647; got 0.5'],
+  [{ devise: 'cpu' } as object, 'devise', 'is unknown; there are'],
+  [{ tuning: { spinning: true } as object }, 'tuning.spinning', 'is unknown; there are backend,'],
+  [{ modelDir: undefined } as object, 'modelDir', 'the path of a model folder; got undefined'],
 ];
 
 test.each(REFUSALS)('%j is refused by name, with what is allowed', (options, parameter, message) => {

@@ -5,9 +5,28 @@ import { EngineError } from '../errors.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { HOST_OPTIONS, MODEL_OPTIONS, type OptionEntry, TUNING_OPTIONS } from './options.ts';
 
+/** Options without a range. */
+const OTHER_OPTIONS = {
+  modelDir: true,
+  tuning: true,
+  constraints: true,
+  chatTemplate: true,
+  onWarmUp: true,
+  onFailed: true,
+  onCacheEvents: true,
+  onModelOutput: true,
+  onModelProcess: true,
+} as const satisfies Readonly<
+  Record<Exclude<keyof EngineOptions, keyof typeof HOST_OPTIONS | keyof typeof MODEL_OPTIONS>, true>
+>;
+
 /** Throws: `model_invalid` naming the option. */
 export function checkOptions(options: EngineOptions): void {
   const { link = HOST_OPTIONS.link.cpuDefault, prefixCaching, stepTimeoutMs, tuning = {} } = options;
+  checkNames('', { ...HOST_OPTIONS, ...MODEL_OPTIONS, ...OTHER_OPTIONS }, options);
+  checkNames('tuning.', TUNING_OPTIONS, tuning);
+  if (typeof options.modelDir !== 'string')
+    throw wrongOption('modelDir', `must be the path of a model folder; got ${String(options.modelDir)}`);
   checkRanges('', { ...HOST_OPTIONS, ...MODEL_OPTIONS }, options);
   checkRanges('tuning.', TUNING_OPTIONS, tuning);
   if (stepTimeoutMs !== undefined && link !== 'process')
@@ -22,6 +41,14 @@ export function checkOptions(options: EngineOptions): void {
 
 export function wrongOption(name: string, problem: string): EngineError {
   return new EngineError('model_invalid', `The option ${name} ${problem}.`, { parameter: name });
+}
+
+/** A misspelt option would have no effect. */
+function checkNames(path: string, known: object, values: object): void {
+  const unknown = Object.keys(values).find(name => !Object.hasOwn(known, name));
+  if (unknown === undefined) return;
+  const names = Object.keys(known).join(', ');
+  throw wrongOption(`${path}${unknown}`, `is unknown; there are ${names}`);
 }
 
 function checkRanges(

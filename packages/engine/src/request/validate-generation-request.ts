@@ -1,10 +1,13 @@
 // Validates requests once: fills defaults and refuses wrong values, naming the parameter. `settleMaxTokens` does the part
 // that needs the prompt's length; no code behind this file checks a request again.
 
+import type { EngineError } from '../errors.ts';
 import type { ChatMessage } from './chat-message.ts';
-import type { BeamSearch, GenerationRequest, LogprobsRequest } from './generation-request.ts';
+import { checkShape } from './check-shape.ts';
+import type { BeamSearch, GenerationRequest, LogprobsRequest, Prompt } from './generation-request.ts';
 import { checkCount, checkTokenIds, wrongParameter } from './parameter-checks.ts';
 import { promptTooLong } from './prompt-too-long.ts';
+import { checkRequestShape } from './request-shape.ts';
 import { NEUTRAL_SAMPLING, type SamplingParams, validateSamplingParams } from './sampling-params.ts';
 import type { TokenRules } from './token-rules.ts';
 import { validateBeamSearch, validateLogprobs, validateRepetitionDetection } from './validate-reports.ts';
@@ -49,9 +52,10 @@ const CHOICE_LIMIT = 16_384;
 
 /** Throws: `invalid_request` naming the parameter. */
 export function validateGenerationRequest(request: GenerationRequest, limits: RequestLimits): ValidRequest {
+  checkRequestShape(request);
   const stop = request.stop ?? {};
   const { beamSearch, logprobs, promptLogprobs, priority = 0 } = request;
-  checkPrompt(request, limits.vocabSize);
+  checkPrompt(request.prompt, limits.vocabSize);
   const sampling = validateTokenRules(
     validateSamplingParams(request.sampling ?? {}, { ...NEUTRAL_SAMPLING, ...limits.samplingDefaults }),
     limits.vocabSize,
@@ -114,7 +118,8 @@ export function settleMaxTokens(
   return maxTokens;
 }
 
-function checkPrompt({ prompt }: GenerationRequest, vocabSize: number): void {
+/** Ids and messages of a prompt that has the shape of one. Throws: `invalid_request` naming the place. */
+export function checkPrompt(prompt: Prompt, vocabSize: number): void {
   if (typeof prompt === 'string') return;
   if (prompt.tokenIds !== undefined) checkTokenIds('prompt.tokenIds', prompt.tokenIds, vocabSize);
   if (prompt.messages !== undefined) checkMessages(prompt.messages);
@@ -123,13 +128,22 @@ function checkPrompt({ prompt }: GenerationRequest, vocabSize: number): void {
 function checkMessages(messages: readonly ChatMessage[]): void {
   if (messages.length === 0)
     throw wrongParameter('prompt.messages', 'prompt.messages must hold at least one message.');
-  for (const [index, { content }] of messages.entries()) {
+  for (const [index, { role, content }] of messages.entries()) {
+    checkShape(`prompt.messages[${index}].role`, role ?? null, 'text');
     if (typeof content === 'string') continue;
-    const part = content.findIndex(({ type }) => type !== 'text');
+    if (!Array.isArray(content)) throw wrongContent(index, content);
+    const part = content.findIndex(item => item?.type !== 'text' || typeof item.text !== 'string');
     if (part === -1) continue;
     const path = `prompt.messages[${index}].content[${part}]`;
-    throw wrongParameter(path, `${path}.type must be text; got ${content[part]!.type}.`);
+    const type = content[part]?.type;
+    if (type === 'text') throw wrongParameter(path, `${path}.text must be text.`);
+    throw wrongParameter(path, `${path}.type must be text; got ${type}.`);
   }
+}
+
+function wrongContent(index: number, content: unknown): EngineError {
+  const path = `prompt.messages[${index}].content`;
+  return wrongParameter(path, `${path} must be text or a list of parts of text; got ${String(content)}.`);
 }
 
 /** A search gives as many choices as it keeps beams, at any temperature. */

@@ -36,12 +36,12 @@ export function validateTools({
 }
 
 function checkDefinitions(definitions: readonly ToolDefinition[]): void {
-  if (definitions.length === 0)
+  if ((definitions ?? []).length === 0)
     throw wrongParameter('tools.definitions', 'tools.definitions must have at least one tool.');
   const names = new Set<string>();
   for (const [index, { name, parameters }] of definitions.entries()) {
     const path = `tools.definitions[${index}]`;
-    if (!TOOL_NAME.test(name)) {
+    if (typeof name !== 'string' || !TOOL_NAME.test(name)) {
       const message = `${path}.name must be 1 to 128 letters, digits, "_", "-" or "."; got ${JSON.stringify(name)}.`;
       throw wrongParameter(`${path}.name`, message);
     }

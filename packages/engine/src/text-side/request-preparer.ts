@@ -3,8 +3,10 @@
 
 import type { EncodePromptOptions, EngineInfo } from '../engine.ts';
 import type { GenerationRequest, Prompt } from '../request/generation-request.ts';
+import { checkRequestShape } from '../request/request-shape.ts';
 import type { TokenRules } from '../request/token-rules.ts';
 import {
+  checkPrompt,
   type RequestLimits,
   settleMaxTokens,
   type ValidRequest,
@@ -82,8 +84,10 @@ export class RequestPreparer {
     asked: Prompt,
     { tools, signal, share }: Pick<EncodePromptOptions, 'tools' | 'signal' | 'share'>,
   ): Promise<Int32Array> {
-    const valid = validateTools({ prompt: asked, ...(tools !== undefined && { tools }) });
-    const { prompt } = readTools({ prompt: asked }, valid, this.#toolSurroundings);
+    const request = { prompt: asked, ...(tools !== undefined && { tools }) };
+    checkRequestShape(request);
+    checkPrompt(asked, this.#limits.vocabSize);
+    const { prompt } = readTools(request, validateTools(request), this.#toolSurroundings);
     return this.#parts.prompts.encodePrompt(prompt, signal, { mayOverflow: true, share });
   }
 

@@ -58,6 +58,15 @@ describe('chooseDevice', () => {
     expect(await chooseDevice('webgpu', settings)).toMatchObject({ device: 'webgpu' });
   });
 
+  it('refuses a device that does not exist, with those that do', async () => {
+    const { settings, probed } = surroundings(GPU);
+    await expect(chooseDevice('tpu' as 'cpu', settings)).rejects.toMatchObject({
+      code: 'runtime_failed',
+      message: 'The device must be auto, cpu, webgpu or cuda; got tpu.',
+    });
+    expect(probed).toEqual([]);
+  });
+
   it.each(['webgpu', 'cuda'] as const)('refuses %s by name where it does not work', async device => {
     const { settings, probed } = surroundings(BROKEN);
     await expect(chooseDevice(device, settings)).rejects.toMatchObject({

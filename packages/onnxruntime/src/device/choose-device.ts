@@ -25,10 +25,12 @@ export interface DeviceSurroundings {
 /** Device files of GPUs on Linux: render nodes, NVIDIA's, Windows' own under WSL. */
 const GPU_FILES = /^(nvidia\d+|dxg|kgsl-3d0|mali\d+)$/;
 
+const DEVICES: readonly ('auto' | OrtDevice)[] = ['auto', 'cpu', 'webgpu', 'cuda'];
+
 /**
  * `auto` takes WebGPU where a child process could compute on a real GPU with it, else the CPU, with a note. Without
  * a graphics device nothing is started. A software driver counts only for `webgpu`.
- * Throws: `runtime_failed` when the device asked for by name cannot be used, with the reason.
+ * Throws: `runtime_failed` when the device asked for by name does not exist or cannot be used, with the reason.
  */
 export async function chooseDevice(
   wanted: 'auto' | OrtDevice,
@@ -37,6 +39,8 @@ export async function chooseDevice(
     probe: runProbe,
   },
 ): Promise<DeviceChoice> {
+  if (!DEVICES.includes(wanted))
+    throw new OrtError('runtime_failed', `The device must be auto, cpu, webgpu or cuda; got ${wanted}.`);
   if (wanted === 'cpu') return { device: 'cpu' };
   if (wanted !== 'auto') {
     const report = await probe(wanted);
