@@ -6,10 +6,10 @@ import {
   createRootRouteWithContext,
   createRoute,
   createRouter,
-  lazyRouteComponent,
 } from '@tanstack/react-router';
 import { FailureNotice, Notice } from '../components/notice.tsx';
 import { PlaygroundPage } from '../playground/playground-page.tsx';
+import { lazyPage } from './load-page.ts';
 import { Shell } from './shell.tsx';
 
 interface RouterContext {
@@ -22,7 +22,6 @@ const root = createRootRouteWithContext<RouterContext>()({
     return <Shell onSignOut={onSignOut} />;
   },
   notFoundComponent: () => <Notice>There is no such page.</Notice>,
-  errorComponent: ({ error }) => <FailureNotice error={error} />,
 });
 
 /** A text of the address; anything else is dropped, because people write addresses by hand. */
@@ -44,25 +43,25 @@ const playground = createRoute({
 const models = createRoute({
   getParentRoute: () => root,
   path: '/models',
-  component: lazyRouteComponent(() => import('../models/models-page.tsx'), 'ModelsPage'),
+  component: lazyPage(() => import('../models/models-page.tsx'), 'ModelsPage'),
 });
 
 const training = createRoute({
   getParentRoute: () => root,
   path: '/training',
-  component: lazyRouteComponent(() => import('../training/training-page.tsx'), 'TrainingPage'),
+  component: lazyPage(() => import('../training/training-page.tsx'), 'TrainingPage'),
 });
 
 const feedback = createRoute({
   getParentRoute: () => root,
   path: '/feedback',
-  component: lazyRouteComponent(() => import('../feedback/feedback-page.tsx'), 'FeedbackPage'),
+  component: lazyPage(() => import('../feedback/feedback-page.tsx'), 'FeedbackPage'),
 });
 
 const server = createRoute({
   getParentRoute: () => root,
   path: '/server',
-  component: lazyRouteComponent(() => import('../load/server-page.tsx'), 'ServerPage'),
+  component: lazyPage(() => import('../load/server-page.tsx'), 'ServerPage'),
 });
 
 const routeTree = root.addChildren([playground, models, training, feedback, server]);
@@ -74,6 +73,8 @@ export function createConsoleRouter(context: RouterContext) {
     history: createHashHistory(),
     defaultPreload: 'intent',
     defaultPendingComponent: () => <Notice>Loading…</Notice>,
+    // Of each page, so that the links to the others stay.
+    defaultErrorComponent: ({ error }) => <FailureNotice error={error} />,
   });
 }
 
