@@ -20,11 +20,11 @@ export function findBrowser(): string | undefined {
 /** Whether the tests of the console are left out. */
 export const hasNoBrowser = findBrowser() === undefined;
 
-export function launchBrowser(): Promise<Browser> {
+export function launchBrowser(options: readonly string[] = []): Promise<Browser> {
   const executablePath = findBrowser();
   if (executablePath === undefined) throw new Error('There is no Chromium.');
   // Chromium's sandbox refuses to run as root.
-  const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
+  const args = [...(process.getuid?.() === 0 ? ['--no-sandbox'] : []), ...options];
   return chromium.launch({ executablePath, args });
 }
 

@@ -20,12 +20,17 @@ describe.skipIf(hasNoBrowser)('the console without its server', () => {
     await page.getByRole('link', { name: 'Models', exact: true }).click();
     await page.getByRole('alert').getByText('The server does not answer.').waitFor();
 
+    await page.getByRole('link', { name: 'Training', exact: true }).click();
+    await page.getByRole('alert').getByText('The server does not answer.').waitFor();
+
     await page.context().setOffline(false);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('No model has been created').waitFor();
     await page.getByRole('link', { name: 'Server', exact: true }).click();
     await page.getByText('live', { exact: true }).waitFor();
     await page.getByRole('link', { name: 'Models', exact: true }).click();
     await page.getByText('Architecture').waitFor();
-    expect(await page.evaluate(() => performance.getEntriesByType('navigation').length)).toBe(1);
+    expect(await page.evaluate("performance.getEntriesByType('navigation').length")).toBe(1);
     await page.close();
   });
 });

@@ -4,7 +4,7 @@ import { type FormEvent, useState } from 'react';
 import { Button } from '../components/ui/button.tsx';
 import { Field } from '../components/ui/field.tsx';
 import { Input } from '../components/ui/input.tsx';
-import { createApiClient, messageOf, statusOf } from '../connection/api-client.ts';
+import { createApiClient, messageOf } from '../connection/api-client.ts';
 
 interface KeyFormProps {
   /** Why it is asked again. */
@@ -25,7 +25,7 @@ export function KeyForm({ reason, onKey }: KeyFormProps) {
       await createApiClient(given).models.list.query();
       onKey(given);
     } catch (error) {
-      setProblem(statusOf(error) === 401 ? 'The server does not know this key.' : messageOf(error));
+      setProblem(messageOf(error));
     } finally {
       setIsChecking(false);
     }

@@ -6,8 +6,10 @@ import {
   createRootRouteWithContext,
   createRoute,
   createRouter,
+  useRouter,
 } from '@tanstack/react-router';
 import { FailureNotice, Notice } from '../components/notice.tsx';
+import { Button } from '../components/ui/button.tsx';
 import { PlaygroundPage } from '../playground/playground-page.tsx';
 import { lazyPage } from './load-page.ts';
 import { Shell } from './shell.tsx';
@@ -74,8 +76,20 @@ export function createConsoleRouter(context: RouterContext) {
     defaultPreload: 'intent',
     defaultPendingComponent: () => <Notice>Loading…</Notice>,
     // Of each page, so that the links to the others stay.
-    defaultErrorComponent: ({ error }) => <FailureNotice error={error} />,
+    defaultErrorComponent: PageFailure,
   });
+}
+
+function PageFailure({ error }: { readonly error: unknown }) {
+  const router = useRouter();
+  return (
+    <>
+      <FailureNotice error={error} />
+      <Button size="sm" className="mx-3 self-start" onClick={() => void router.invalidate()}>
+        Try again
+      </Button>
+    </>
+  );
 }
 
 declare module '@tanstack/react-router' {

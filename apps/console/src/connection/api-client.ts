@@ -58,6 +58,7 @@ export function statusOf(error: unknown): number | undefined {
 
 /** What to tell a person about a failed call. */
 export function messageOf(error: unknown): string {
+  if (statusOf(error) === 401) return 'The server does not know this key.';
   if (error instanceof Error) {
     return statusOf(error) === undefined && /fetch|network/i.test(error.message)
       ? 'The server does not answer.'

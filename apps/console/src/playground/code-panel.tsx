@@ -1,6 +1,7 @@
 // The next request as code, to be copied.
 
 import { useState } from 'react';
+import { copyText } from '../components/copy-text.ts';
 import { Button } from '../components/ui/button.tsx';
 import { serverUrl } from '../connection/server-url.ts';
 import { type SnippetName, toSnippet } from './code-snippets.ts';
@@ -33,10 +34,7 @@ export function CodePanel({ body, onClose }: CodePanelProps) {
           </Button>
         ))}
         <span className="flex-1" />
-        <Button
-          size="sm"
-          onClick={() => void navigator.clipboard.writeText(code).then(() => setIsCopied(true))}
-        >
+        <Button size="sm" onClick={() => void copyText(code).then(setIsCopied)}>
           {isCopied ? 'Copied' : 'Copy'}
         </Button>
         <Button size="sm" variant="ghost" onClick={onClose}>

@@ -1,5 +1,7 @@
 // A request as code: curl, the openai SDK, the AI SDK, and the package `ortler`. Pure. The key is never part of it.
 
+import { randomId } from '../components/random-id.ts';
+
 export type SnippetName = 'curl' | 'openai' | 'AI SDK' | 'ortler';
 
 export interface SnippetRequest {
@@ -138,7 +140,7 @@ function renamed(request: Request, names: Readonly<Record<string, string>>) {
 
 /** JSON, whose 64-bit seeds stay whole: each is marked in the text, and its quotes are taken away. */
 function toJson(value: unknown): string {
-  const mark = crypto.randomUUID();
+  const mark = randomId();
   const json = JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? `${mark}${each}` : each), 2);
   return (json ?? 'undefined').replaceAll(new RegExp(`"${mark}(-?\\d+)"`, 'g'), '$1');
 }

@@ -2,6 +2,7 @@
 // nothing that a model writes becomes HTML.
 
 import { type ReactNode, useState } from 'react';
+import { copyText } from '../components/copy-text.ts';
 import { Badge } from '../components/ui/badge.tsx';
 import { Button } from '../components/ui/button.tsx';
 import { Textarea } from '../components/ui/input.tsx';
@@ -53,7 +54,7 @@ export function TurnView(props: TurnViewProps) {
           </Button>
         )}
         {props.actions}
-        <Button variant="ghost" size="sm" onClick={() => void navigator.clipboard.writeText(turn.content)}>
+        <Button variant="ghost" size="sm" onClick={() => void copyText(turn.content)}>
           Copy
         </Button>
         <Button variant="ghost" size="sm" disabled={isBusy} onClick={onRemove}>

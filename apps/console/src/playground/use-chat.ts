@@ -1,6 +1,7 @@
 // The conversation and its running answer.
 
 import { useEffect, useRef, useState } from 'react';
+import { randomId } from '../components/random-id.ts';
 import { useTRPCClient } from '../connection/api-client.ts';
 import { type Answer, type Candidate, EMPTY_ANSWER } from './answer-reader.ts';
 import { beginningOf, findCandidateId, promptOf } from './continue-from.ts';
@@ -18,8 +19,6 @@ import { choiceCountOf } from './parameters.ts';
 import { chatLengthOf, ONE_CONTINUATION, toChatRequest, toCompletionRequest } from './requests.ts';
 import { createReaders, runAnswers } from './run-answer.ts';
 import { readConversation, type Settings, saveConversation } from './saved-playground.ts';
-
-const newId = () => crypto.randomUUID();
 
 /** An answer that was still open when the page was closed has stopped. */
 function loadConversation(): Conversation {
@@ -55,7 +54,7 @@ export function useChat(settings: Settings) {
       readonly onAnswers: (answers: readonly Answer[]) => void;
     }) => Promise<unknown>,
   ) => {
-    const ids = Array.from({ length: count }, newId);
+    const ids = Array.from({ length: count }, randomId);
     const controller = new AbortController();
     run.current = controller;
     setIsRunning(true);
@@ -96,7 +95,7 @@ export function useChat(settings: Settings) {
 
     /** Adds a message behind a turn and asks for its answer. */
     send: (text: string, parentId: string | null = conversation.leafId) => {
-      const turn: Turn = { id: newId(), parentId, role: 'user', content: text };
+      const turn: Turn = { id: randomId(), parentId, role: 'user', content: text };
       return askAfter(addTurn(conversation, turn), turn.id);
     },
 
@@ -106,7 +105,7 @@ export function useChat(settings: Settings) {
       let parentId = turn.id;
       for (const [index, content] of results.entries()) {
         const toolCallId = turn.answer?.toolCalls[index]?.id ?? '';
-        const result: Turn = { id: newId(), parentId, role: 'tool', content, toolCallId };
+        const result: Turn = { id: randomId(), parentId, role: 'tool', content, toolCallId };
         base = addTurn(base, result);
         parentId = result.id;
       }

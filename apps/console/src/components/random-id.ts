@@ -1,0 +1,7 @@
+// Random names of things that live in the browser.
+
+/** 128 random bits as text. `crypto.randomUUID` is missing where the page came over plain HTTP from another machine. */
+export function randomId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('');
+}
