@@ -21,8 +21,8 @@ interface ChartProps {
   readonly label: string;
   readonly xs: readonly number[];
   readonly lines: readonly ChartLine[];
-  /** `time`: xs are seconds since 1970. */
-  readonly axis: 'time' | 'step';
+  /** `time` and `clock`: xs are seconds since 1970; a clock shows the last minutes. */
+  readonly axis: 'time' | 'clock' | 'step';
   readonly height?: number;
   readonly format?: (value: number) => string;
   /** Highest value of the y axis; without it the axis follows the values. */
@@ -39,6 +39,16 @@ const PALETTE = {
 
 /** Distances of ticks between steps, which are whole. */
 const WHOLE_STEPS = [1, 10, 100, 1_000, 10_000, 100_000].flatMap(power => [power, 2 * power, 5 * power]);
+
+const AXES: Readonly<Record<ChartProps['axis'], uPlot.Axis>> = {
+  step: { incrs: WHOLE_STEPS },
+  time: {},
+  // uPlot's own labels begin with a date, which is wider than a tick on a narrow screen.
+  clock: {
+    space: 64,
+    values: (_, ticks) => ticks.map(tick => new Date(tick * 1000).toLocaleTimeString([], { hour12: false })),
+  },
+};
 
 /** Also before the first two samples, where there is no range yet. Unit: seconds since 1970. */
 function atLeastOneMinute(_: unknown, low: number | null, high: number | null): [number, number] {
@@ -87,7 +97,7 @@ export function Chart({
         width: element.clientWidth || 300,
         height,
         scales: {
-          x: { time: axis === 'time', ...(axis === 'time' && { range: atLeastOneMinute }) },
+          x: { time: axis !== 'step', ...(axis !== 'step' && { range: atLeastOneMinute }) },
           // From 0, so that heights compare.
           y: {
             range: (_, low, high) => [Math.min(0, low ?? 0), yMax ?? ((high ?? 0) > 0 ? high * 1.08 : 1)],
@@ -96,11 +106,11 @@ export function Chart({
         legend: { live: true },
         cursor: { points: { size: 5 } },
         axes: [
-          { ...axisLook, ...(axis === 'step' && { incrs: WHOLE_STEPS }) },
+          { ...axisLook, ...AXES[axis] },
           { ...axisLook, size: 56, values: (_, ticks) => ticks.map(format) },
         ],
         series: [
-          { label: axis === 'time' ? 'time' : 'step' },
+          { label: axis === 'step' ? 'step' : 'time' },
           ...lines.map((line, index) => ({
             label: line.label,
             stroke: colourOf(line, index),

@@ -22,7 +22,7 @@ export function LoadCharts({
       <Panel title="Requests" className="p-0">
         <Chart
           label="Running and waiting sequences"
-          axis="time"
+          axis="clock"
           xs={times}
           format={short}
           lines={[
@@ -34,7 +34,7 @@ export function LoadCharts({
       <Panel title="Tokens per second">
         <Chart
           label="Generated tokens per second"
-          axis="time"
+          axis="clock"
           xs={times}
           format={short}
           lines={[{ label: 'tokens/s', values: tokenRate }]}
@@ -43,7 +43,7 @@ export function LoadCharts({
       <Panel title="KV cache in use">
         <Chart
           label="Share of the KV cache in use"
-          axis="time"
+          axis="clock"
           xs={times}
           format={percent}
           yMax={1}
