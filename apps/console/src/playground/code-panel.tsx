@@ -10,13 +10,14 @@ const NAMES: readonly SnippetName[] = ['curl', 'openai', 'AI SDK', 'ortler'];
 
 interface CodePanelProps {
   readonly body: Readonly<Record<string, unknown>>;
+  readonly defaultModel: string | undefined;
   readonly onClose: () => void;
 }
 
-export function CodePanel({ body, onClose }: CodePanelProps) {
+export function CodePanel({ body, defaultModel, onClose }: CodePanelProps) {
   const [name, setName] = useState<SnippetName>('curl');
   const [isCopied, setIsCopied] = useState(false);
-  const code = toSnippet(name, { body, serverUrl: serverUrl('.').replace(/\/$/, '') });
+  const code = toSnippet(name, { body, defaultModel, serverUrl: serverUrl('.').replace(/\/$/, '') });
   return (
     <section aria-label="Code" className="border-b bg-surface">
       <div className="flex flex-wrap items-center gap-1 px-4 pt-2">

@@ -1,30 +1,21 @@
 // A request as code: curl, the openai SDK, the AI SDK, and the package `ortler`. Pure. The key is never part of it.
 
-import { randomId } from '../components/random-id.ts';
+import { parsed, type ToolCall, toAiSdk } from './ai-sdk-snippet.ts';
+import { lines, oneLine, quote, renamed, seedNote, toInline, toJson } from './snippet-json.ts';
 
 export type SnippetName = 'curl' | 'openai' | 'AI SDK' | 'ortler';
 
 export interface SnippetRequest {
   /** The body of the chat, as it would be sent. */
   readonly body: Readonly<Record<string, unknown>>;
+  /** The model that answers where the body names none. */
+  readonly defaultModel?: string | undefined;
   /** Address of the server, without a slash at its end. */
   readonly serverUrl: string;
 }
 
 /** Fields that only make the playground's own view, and not the answer. */
 const VIEW_FIELDS = ['stream', 'stream_options', 'logprobs', 'top_logprobs', 'return_token_ids'];
-
-/** Parameters that the AI SDK has names for. */
-const AI_SDK_NAMES: Readonly<Record<string, string>> = {
-  temperature: 'temperature',
-  top_p: 'topP',
-  top_k: 'topK',
-  seed: 'seed',
-  presence_penalty: 'presencePenalty',
-  frequency_penalty: 'frequencyPenalty',
-  max_completion_tokens: 'maxOutputTokens',
-  stop: 'stopSequences',
-};
 
 /** The options of the package `ortler`, by the parameters of the wire. */
 const ORTLER_NAMES: Readonly<Record<string, string>> = {
@@ -41,15 +32,19 @@ const ORTLER_NAMES: Readonly<Record<string, string>> = {
   stop_token_ids: 'stopTokenIds',
 };
 
-export function toSnippet(name: SnippetName, { body, serverUrl }: SnippetRequest): string {
+export function toSnippet(
+  name: SnippetName,
+  { body, defaultModel = 'ortler-demo', serverUrl }: SnippetRequest,
+): string {
   const request = Object.fromEntries(Object.entries(body).filter(([field]) => !VIEW_FIELDS.includes(field)));
   switch (name) {
     case 'curl':
       return toCurl(request, serverUrl);
     case 'openai':
-      return toOpenai(request, serverUrl);
+      // Libraries want the model named.
+      return toOpenai({ model: defaultModel, ...request }, serverUrl);
     case 'AI SDK':
-      return toAiSdk(request, serverUrl);
+      return toAiSdk({ model: defaultModel, ...request }, serverUrl);
     case 'ortler':
       return toOrtler(request);
   }
@@ -73,40 +68,20 @@ function toOpenai(request: Request, serverUrl: string): string {
     "import OpenAI from 'openai';",
     '',
     `const client = new OpenAI({ baseURL: ${quote(`${serverUrl}/v1`)}, apiKey: process.env.ORTLER_API_KEY });`,
+    ...seedNote(request.seed),
     `const completion = await client.chat.completions.create(${toJson(request)});`,
-    'console.log(completion.choices[0].message.content);',
+    `console.log(completion.choices[0].message${request.tools === undefined ? '.content' : ''});`,
   );
 }
 
-function toAiSdk({ model, messages, ...rest }: Request, serverUrl: string): string {
-  const { known, others } = renamed(rest, AI_SDK_NAMES);
-  const settings = [
-    `model: ortler(${quote(String(model ?? 'default'))})`,
-    `messages: ${indented(messages)}`,
-    ...Object.entries(known).map(([name, value]) => `${name}: ${indented(value)}`),
-    ...(Object.keys(others).length === 0 ? [] : [`providerOptions: { ortler: ${indented(others)} }`]),
-  ];
-  return lines(
-    "import { createOpenAICompatible } from '@ai-sdk/openai-compatible';",
-    "import { generateText } from 'ai';",
-    '',
-    'const ortler = createOpenAICompatible({',
-    "  name: 'ortler',",
-    `  baseURL: ${quote(`${serverUrl}/v1`)},`,
-    '  apiKey: process.env.ORTLER_API_KEY,',
-    '});',
-    'const { text } = await generateText({',
-    ...settings.map(setting => `  ${setting},`),
-    '});',
-    'console.log(text);',
-  );
-}
-
-function toOrtler({ model, messages, seed, ...rest }: Request): string {
+function toOrtler({ model, messages, seed, tools, tool_choice: choice, ...rest }: Request): string {
   const { known, others } = renamed(rest, ORTLER_NAMES);
   const options = Object.entries(known).map(([name, value]) => `${name}: ${toInline(value)}`);
   // Seeds have 64 bits in the engine.
   if (seed !== undefined) options.push(`seed: ${String(seed)}n`);
+  // With the choice none they are only shown to the model, by its template.
+  const form = choice === 'none' ? { template: { tools } } : { tools: toOrtlerTools(tools, choice) };
+  if (tools !== undefined) options.push(toInline(form).slice(1, -1).trim());
   const notes = [
     ...(model === undefined
       ? []
@@ -116,36 +91,34 @@ function toOrtler({ model, messages, seed, ...rest }: Request): string {
       : [`// Fields of the wire format that have other names here: ${Object.keys(others).join(', ')}.`]),
   ];
   const last = options.length === 0 ? '' : `, { ${options.join(', ')} }`;
+  const shown = tools === undefined ? 'text' : 'text, toolCalls';
   return lines(
     "import { demoModel, loadModel } from 'ortler';",
     '',
     ...notes,
     'await using model = await loadModel(demoModel);',
-    `const { text } = await model.generateText(${toJson(messages)}${last});`,
-    'console.log(text);',
+    `const { ${shown} } = await model.generateText(${toJson((messages as readonly Request[]).map(toOrtlerMessage))}${last});`,
+    `console.log(${shown});`,
   );
 }
 
-const lines = (...all: readonly string[]) => `${all.join('\n')}\n`;
+function toOrtlerTools(tools: unknown, choice: unknown) {
+  const definitions = (tools as readonly { readonly function: Request }[] | undefined)?.map(
+    tool => tool.function,
+  );
+  return { definitions, choice: typeof choice === 'object' ? Object(choice).function : choice };
+}
 
-function renamed(request: Request, names: Readonly<Record<string, string>>) {
-  const entries = Object.entries(request);
+/** Messages have the form that chat templates read: calls with their arguments parsed, and always a content. */
+function toOrtlerMessage({ content, reasoning, tool_calls: calls, ...others }: Request): Request {
   return {
-    known: Object.fromEntries(
-      entries.flatMap(([field, value]) => (names[field] === undefined ? [] : [[names[field], value]])),
-    ),
-    others: Object.fromEntries(entries.filter(([field]) => names[field] === undefined)),
+    ...others,
+    content: content ?? '',
+    ...(reasoning !== undefined && { reasoning_content: reasoning }),
+    ...(calls !== undefined && { tool_calls: (calls as readonly ToolCall[]).map(withParsedArguments) }),
   };
 }
 
-/** JSON, whose 64-bit seeds stay whole: each is marked in the text, and its quotes are taken away. */
-function toJson(value: unknown): string {
-  const mark = randomId();
-  const json = JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? `${mark}${each}` : each), 2);
-  return (json ?? 'undefined').replaceAll(new RegExp(`"${mark}(-?\\d+)"`, 'g'), '$1');
+function withParsedArguments(call: ToolCall) {
+  return { ...call, function: { ...call.function, arguments: parsed(call.function.arguments) } };
 }
-
-const indented = (value: unknown, indent = '  ') => toJson(value).replaceAll('\n', `\n${indent}`);
-const toInline = (value: unknown) => toJson(value).replace(/\s*\n\s*/g, ' ');
-const quote = (text: string) => JSON.stringify(text);
-const oneLine = (text: string) => text.replace(/\s+/g, ' ');

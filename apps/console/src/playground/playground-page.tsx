@@ -91,7 +91,11 @@ export function PlaygroundPage({ model }: PlaygroundPageProps) {
       </header>
       <div className={cn('flex min-h-0 flex-col', showsSettings && 'max-lg:hidden')}>
         {view === 'chat' && showsCode && (
-          <CodePanel body={toChatRequest(settings, chat.turns)} onClose={() => setShowsCode(false)} />
+          <CodePanel
+            body={toChatRequest(settings, chat.turns)}
+            defaultModel={models.data?.data[0]?.id}
+            onClose={() => setShowsCode(false)}
+          />
         )}
         {view === 'chat' && <ChatView chat={chat} settings={settings} obstacle={obstacle} />}
         {view === 'completion' && <CompletionView settings={settings} obstacle={obstacle} />}
