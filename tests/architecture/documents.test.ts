@@ -122,3 +122,18 @@ describe('documents', () => {
     expect(named.filter(({ name }) => !names.has(name))).toEqual([]);
   });
 });
+
+test('the README of api lists the tarballs that its client needs', () => {
+  const needed = new Set<string>();
+  const visit = (name: string) => {
+    if (needed.has(name)) return;
+    needed.add(name);
+    const manifest = readFileSync(join(REPOSITORY, 'packages', name, 'package.json'), 'utf8');
+    for (const other of Object.keys(JSON.parse(manifest).dependencies ?? {}))
+      if (other.startsWith('@ortler/')) visit(other.slice('@ortler/'.length));
+  };
+  visit('api');
+  const text = readFileSync(join(REPOSITORY, 'packages/api/README.md'), 'utf8');
+  const [, list = ''] = /install tarballs[^:]*: those of (.*?), and `@trpc/s.exec(text) ?? [];
+  expect([...list.matchAll(/`([\w-]+)`/g)].map(match => match[1])).toEqual([...needed].toSorted());
+});
