@@ -39,12 +39,13 @@ const KINDS = {
 
 function checkKind(path: string, value: unknown, kind: keyof typeof KINDS): void {
   const { words, holds } = KINDS[kind];
-  if (!holds(value)) throw wrongParameter(path, `${nameOf(path)} must be ${words}; got ${describe(value)}.`);
+  if (!holds(value))
+    throw wrongParameter(path, `${nameOf(path)} must be ${words}; got ${describeValue(value)}.`);
 }
 
 function checkList(path: string, value: unknown, shape: Shape): void {
   if (!Array.isArray(value))
-    throw wrongParameter(path, `${nameOf(path)} must be a list; got ${describe(value)}.`);
+    throw wrongParameter(path, `${nameOf(path)} must be a list; got ${describeValue(value)}.`);
   if (shape === 'any') return;
   for (const [index, item] of value.entries()) checkShape(`${path}[${index}]`, item ?? null, shape);
 }
@@ -75,7 +76,8 @@ function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function describe(value: unknown): string {
+/** A value in a message, whatever it is. */
+export function describeValue(value: unknown): string {
   if (value === null || typeof value !== 'object') return String(value);
   return Array.isArray(value) ? 'a list' : 'an object';
 }

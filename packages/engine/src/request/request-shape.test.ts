@@ -53,6 +53,12 @@ describe('a request from a caller without types', () => {
       'text; got 3',
     ],
     ['a flag as text', { prompt: 'a', stop: { ignoreEos: 'no' } }, 'stop.ignoreEos', 'true or false'],
+    [
+      'a limit that is an object',
+      { prompt: 'a', stop: { maxTokens: Object.create(null) } },
+      'stop.maxTokens',
+      'a number; got an object',
+    ],
     ['logprobs as OpenAI writes them', { prompt: 'a', logprobs: true }, 'logprobs', 'an object; got true'],
     ['a partition that is a number', { prompt: 'a', cachePartition: 5 }, 'cachePartition', 'text'],
     ['tools that are a list', { prompt: { messages }, tools: [] }, 'tools', 'an object; got a list'],

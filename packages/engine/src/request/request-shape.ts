@@ -20,7 +20,7 @@ import type { ToolDefinition, ToolsRequest } from './tools.ts';
 
 type FieldsOf<Type> = { readonly [Name in keyof Type]-?: Shape };
 
-const LOGPROBS = { topCount: 'any' } satisfies FieldsOf<LogprobsRequest>;
+const LOGPROBS = { topCount: 'number' } satisfies FieldsOf<LogprobsRequest>;
 const BIAS = { tokenId: 'any', bias: 'any' } satisfies FieldsOf<LogitBias>;
 
 const SAMPLING = {
@@ -35,14 +35,14 @@ const STOP = {
   tokenIds: { listOf: 'any' },
   includeInOutput: 'flag',
   ignoreEos: 'flag',
-  maxTokens: 'any',
-  minTokens: 'any',
+  maxTokens: 'number',
+  minTokens: 'number',
 } as const satisfies FieldsOf<StopConditions>;
 
 const REPETITION = {
-  minPatternSize: 'any',
-  maxPatternSize: 'any',
-  minCount: 'any',
+  minPatternSize: 'number',
+  maxPatternSize: 'number',
+  minCount: 'number',
 } as const satisfies FieldsOf<RepetitionDetection>;
 
 const TOOL = {
@@ -81,17 +81,17 @@ const REQUEST = {
   prompt: 'any',
   sampling: { fields: SAMPLING },
   stop: { fields: STOP },
-  choiceCount: 'any',
+  choiceCount: 'number',
   skipSpecialTokens: 'flag',
   badWords: { listOf: 'text' },
   logprobs: { fields: LOGPROBS },
   promptLogprobs: { fields: LOGPROBS },
   repetitionDetection: { fields: REPETITION },
-  beamSearch: { fields: { width: 'any', lengthPenalty: 'any' } satisfies FieldsOf<BeamSearch> },
+  beamSearch: { fields: { width: 'number', lengthPenalty: 'number' } satisfies FieldsOf<BeamSearch> },
   truncatePromptTokens: 'number',
   constraint: 'object',
   tools: { fields: TOOLS },
-  priority: 'any',
+  priority: 'number',
   share: 'text',
   cachePartition: 'text',
 } as const satisfies FieldsOf<GenerationRequest>;

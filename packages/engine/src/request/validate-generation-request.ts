@@ -3,7 +3,7 @@
 
 import type { EngineError } from '../errors.ts';
 import type { ChatMessage } from './chat-message.ts';
-import { checkShape } from './check-shape.ts';
+import { checkShape, describeValue } from './check-shape.ts';
 import type { BeamSearch, GenerationRequest, LogprobsRequest, Prompt } from './generation-request.ts';
 import { checkCount, checkTokenIds, wrongParameter } from './parameter-checks.ts';
 import { promptTooLong } from './prompt-too-long.ts';
@@ -143,7 +143,10 @@ function checkMessages(messages: readonly ChatMessage[]): void {
 
 function wrongContent(index: number, content: unknown): EngineError {
   const path = `prompt.messages[${index}].content`;
-  return wrongParameter(path, `${path} must be text or a list of parts of text; got ${String(content)}.`);
+  return wrongParameter(
+    path,
+    `${path} must be text or a list of parts of text; got ${describeValue(content)}.`,
+  );
 }
 
 /** A search gives as many choices as it keeps beams, at any temperature. */

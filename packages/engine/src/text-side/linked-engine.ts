@@ -93,7 +93,7 @@ export class LinkedEngine implements Engine {
   }
 
   renderChat(messages: readonly ChatMessage[], options?: ChatTemplateOptions): Promise<string> {
-    return this.#parts.prompts.renderChat(messages, options);
+    return this.#preparer.renderChat(messages, options);
   }
 
   async encodePrompt(prompt: Prompt, options: EncodePromptOptions = {}): Promise<readonly number[]> {

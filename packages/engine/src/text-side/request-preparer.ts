@@ -2,6 +2,7 @@
 // Wrong requests are refused here. Caller: `linked-engine.ts`.
 
 import type { EncodePromptOptions, EngineInfo } from '../engine.ts';
+import type { ChatMessage, ChatTemplateOptions } from '../request/chat-message.ts';
 import type { GenerationRequest, Prompt } from '../request/generation-request.ts';
 import { checkRequestShape } from '../request/request-shape.ts';
 import type { TokenRules } from '../request/token-rules.ts';
@@ -77,6 +78,14 @@ export class RequestPreparer {
     const reasoning = readReasoning(info.reasoningFormat, request.prompt, promptTokenIds, tokenizer);
     const rules = { ...valid.rules, badTokenSequences, maxTokens };
     return { valid, promptTokenIds, rules, reasoning, tools };
+  }
+
+  /** The text of a conversation. Throws: `invalid_request`, `template_failed`. */
+  async renderChat(messages: readonly ChatMessage[], template?: ChatTemplateOptions): Promise<string> {
+    const prompt: Prompt = { messages, ...(template !== undefined && { template }) };
+    checkRequestShape({ prompt });
+    checkPrompt(prompt, this.#limits.vocabSize);
+    return this.#parts.prompts.renderChat(messages, template);
   }
 
   /** Token ids of a prompt, of any length. Throws: `invalid_request`, `template_failed`. */
