@@ -247,3 +247,13 @@ it('gives no call for an input that was cut off', async () => {
   const parts = await partsOf({ deltas: [...CALLING.slice(0, 3), { finish }] });
   expect(parts.map(({ type }) => type).slice(-3)).toEqual(['tool-input-delta', 'tool-input-end', 'finish']);
 });
+
+it.each([
+  ['null', null, 'takes an engine or a loaded model.'],
+  ['an empty object', {}, 'takes an engine or a loaded model.'],
+  ['a model that is still loading', Promise.resolve({}), 'await the promise first.'],
+])('refuses %s in place of an engine', (_, source, message) => {
+  expect(() => ortler(source as never)).toThrow(
+    expect.objectContaining({ name: 'AI_InvalidArgumentError', message: expect.stringContaining(message) }),
+  );
+});
