@@ -67,6 +67,13 @@ describe('loadModel', () => {
       { device: 'tpu' },
       'must be auto, cpu, webgpu or cuda; got tpu',
     ],
+    [
+      'a misspelt option before it looks for the model',
+      '/nowhere',
+      { devise: 'cpu' },
+      'The option devise is unknown',
+    ],
+    ['a value out of range before that', '/nowhere', { maxSequences: 0 }, 'maxSequences must be'],
     ['no model', undefined, {}, 'by its name, such as org/model, or by its path; got none'],
     ['an empty name', '', {}, 'got none'],
   ])('refuses %s', async (_, name, options, message) => {

@@ -3,7 +3,7 @@
 
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { createEngine, type EngineOptions } from '@ortler/engine';
+import { checkOptions, createEngine, type EngineOptions } from '@ortler/engine';
 import { chooseVariants } from '@ortler/engine/graph-contract';
 import { type FetchModelOptions, resolveModel } from '@ortler/hub';
 import {
@@ -77,6 +77,8 @@ export async function loadModel(model: string, options: LoadModelOptions = {}): 
     signal,
     ...engineOptions
   } = options;
+  // Before a download, which may take an hour.
+  checkOptions({ ...engineOptions, modelDir: '' });
   const { device } = await chooseDevice(wanted);
   signal?.throwIfAborted();
   const variants = chooseVariants({ device, isOptional: wanted === 'auto' }, await probeKernels());

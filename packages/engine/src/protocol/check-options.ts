@@ -1,5 +1,5 @@
 // The check of an engine's options, before a thread or process is started. What depends on the model's folder or device is
-// checked where it is loaded. Caller: create-engine.ts.
+// checked where it is loaded. Callers: create-engine.ts, and hosts that download or build a model first.
 
 import { EngineError } from '../errors.ts';
 import type { EngineOptions } from './engine-options.ts';
