@@ -70,6 +70,14 @@ it('resumes an interrupted export, and never overwrites one', async () => {
   );
 }, 60_000);
 
+it.each([
+  ['a file that is missing', 'missing.jsonl', 'missing.jsonl cannot be read: there is no such file.'],
+  ['a folder', '.', 'cannot be read: it is a folder.'],
+])('says what is wrong with %s', async (_, name, message) => {
+  const options = { ...importing, file: join(folder, name), projectId: 'acme/new' };
+  await expect(importFeedback(configOf('none'), options, terminal)).rejects.toThrow(message);
+});
+
 it('names the line that is wrong and keeps what came before', async () => {
   const rows = join(folder, 'rows.jsonl');
   const line = JSON.stringify({ weave_ref: 'weave:///x', feedback_type: 'custom', payload: { a: 1 } });

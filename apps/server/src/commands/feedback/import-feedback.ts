@@ -28,6 +28,12 @@ export interface ImportOptions {
 
 const BATCH_SIZE = 500;
 
+const UNREADABLE: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  EISDIR: 'it is a folder',
+  EACCES: 'permission is denied',
+};
+
 const importedRow = z.object({
   ...feedbackCreateRequest.shape,
   project_id: z.string().optional(),
@@ -68,8 +74,8 @@ export function importFeedback(config: Config, options: ImportOptions, terminal:
       }
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      if (code === 'ENOENT' || code === 'EISDIR')
-        throw new UserError(`${options.file} cannot be read: there is no such file.`);
+      const reason = code === undefined ? undefined : UNREADABLE[code];
+      if (reason !== undefined) throw new UserError(`${options.file} cannot be read: ${reason}.`);
       throw error;
     }
     if (batch.length > 0) await storeBatch();
