@@ -16,6 +16,8 @@ export interface AnswerReader {
   /** With the last text, held-back text is released. */
   read(text: string, { isLast }: { readonly isLast: boolean }): ReadText;
   readonly isReasoning: boolean;
+  /** The answer may have reasoning. */
+  readonly canReason: boolean;
   /** The choice has a call, and the last one is complete. */
   readonly hasCalled: boolean;
 }
@@ -25,12 +27,14 @@ export function createAnswerReader(
   requestTools: RequestTools | null,
 ): AnswerReader {
   const splitter = createSplitter(reasoning);
+  const canReason = reasoning !== null;
   if (requestTools === null)
     return {
       read: (text, end) => ({ ...splitDelta(splitter, text, end), toolCalls: [] }),
       get isReasoning() {
         return splitter.isReasoning;
       },
+      canReason,
       hasCalled: false,
     };
   const { dialect, tools } = requestTools;
@@ -55,6 +59,7 @@ export function createAnswerReader(
     get isReasoning() {
       return splitter.isReasoning;
     },
+    canReason,
     get hasCalled() {
       return parser.callCount > 0 && !parser.isInCall;
     },

@@ -62,7 +62,8 @@ export class EventQueue {
   }
 
   /**
-   * Merges the delta with the queued one of its choice, if there is one; the last delta of a choice stays apart.
+   * Merges the delta with the queued one of its choice, if there is one; the last delta of a choice stays apart, and
+   * reasoning stays apart from the answer, so that each token belongs to one of them.
    * Mutates: keeps `delta`, and adds to it later.
    */
   putDelta(delta: QueuedDelta): void {
@@ -73,7 +74,7 @@ export class EventQueue {
       this.#add(delta);
       return;
     }
-    if (open === undefined) {
+    if (open === undefined || isOfReasoning(open) !== isOfReasoning(delta)) {
       this.#openDeltas.set(choiceIndex, delta);
       this.#add(delta);
       return;
@@ -132,7 +133,7 @@ export class EventQueue {
         return { ...rest, promptLogprobs: await toPromptLogprobs(tokenBytes, promptLogprobs) };
       }
       case 'token-delta': {
-        if (event.finish === null) this.#openDeltas.delete(event.choiceIndex);
+        if (this.#openDeltas.get(event.choiceIndex) === event) this.#openDeltas.delete(event.choiceIndex);
         this.#resume(event.choiceIndex);
         const { logprobs, ...rest } = event;
         if (logprobs === undefined) return rest;
@@ -143,6 +144,11 @@ export class EventQueue {
         return event;
     }
   }
+}
+
+/** Its tokens are of the reasoning, also where the last one ends it. */
+function isOfReasoning({ isReasoning, reasoning, text }: QueuedDelta): boolean {
+  return isReasoning || (reasoning !== '' && text === '');
 }
 
 /** Text of the call that is open goes on in its last delta. Mutates: `open`. */

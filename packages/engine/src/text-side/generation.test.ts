@@ -5,13 +5,14 @@ import type { GenerationEvent } from '../request/generation-event.ts';
 import type { TokenLogprobs } from '../request/token-logprobs.ts';
 import { ChoiceAssembler } from '../text/choice-assembler.ts';
 import { Detokenizer } from '../text/detokenizer.ts';
+import { REASONING_FORMATS } from '../text/reasoning/reasoning-format.ts';
 import { TokenBytes } from '../text/token-bytes.ts';
 import { createAnswerReader } from './answer-reader.ts';
 import { Generation } from './generation.ts';
 
 const tokenBytes = new TokenBytes(
   parseTokenizer({
-    model: { type: 'BPE', vocab: { a: 0, b: 1, c: 2 }, merges: [] },
+    model: { type: 'BPE', vocab: { a: 0, b: 1, c: 2, '</think>': 3 }, merges: [] },
     added_tokens: [],
     normalizer: null,
     pre_tokenizer: null,
@@ -136,5 +137,43 @@ describe('Generation', () => {
       logprobs: [{ text: 'a' }, { text: 'b' }],
     });
     expect(events[1]).toHaveProperty('logprobs.length', 2);
+  });
+
+  test.each([
+    { come: 'with one step', steps: [[0, 1, 3, 2, 0]] },
+    { come: 'before they are read', steps: [[0], [1], [3], [2], [0]] },
+    {
+      come: 'in both ways',
+      steps: [
+        [0, 1, 3],
+        [2, 0],
+      ],
+    },
+  ])('keeps tokens of the reasoning apart from those of the answer that come $come', async ({ steps }) => {
+    const { format } = REASONING_FORMATS.think;
+    const generation = new Generation({
+      promptTokenIds: Int32Array.of(2),
+      assemblers: [assembler()],
+      readers: [createAnswerReader({ format, start: 'open', specialIds: new Set() }, null)],
+      tokenBytes,
+      eosTokenIds: [],
+      checkAnswer: null,
+      findPosition: null,
+      abortChoice: () => undefined,
+      setChoicePaused: () => undefined,
+    });
+    generation.start({ requestId: 1, cachedTokenCount: 0, timing: { queuedMs: 1, prefillMs: 2 } });
+    for (const tokenIds of steps)
+      generation.update({ requestId: 1, choiceIndex: 0, tokenIds, logprobs: tokenIds.map(logprobsOf) });
+    const finish = { reason: 'length', stopTokenId: null } as const;
+    generation.update({ requestId: 1, choiceIndex: 0, tokenIds: [1], logprobs: [logprobsOf(1)], finish });
+    const [, thought, ...answer] = await readAll(generation);
+    expect(thought).toMatchObject({ reasoning: 'ab', isReasoning: true, text: '', tokenIds: [0, 1] });
+    expect(thought).toHaveProperty('logprobs.length', 2);
+    expect(answer).toMatchObject([
+      { reasoning: '', isReasoning: false, text: 'ca', tokenIds: [3, 2, 0] },
+      { text: 'b', tokenIds: [1], finish: { reason: 'length' } },
+      { kind: 'request-finish' },
+    ]);
   });
 });

@@ -74,6 +74,15 @@ export class Generation implements OpenRequest {
       this.#failChoice(choiceIndex, new EngineError(code, message));
       return;
     }
+    const { canReason } = this.#options.readers[choiceIndex]!;
+    for (const part of canReason ? toSingleTokens(update) : [update]) {
+      this.#add(part, assembler);
+      if (assembler.isFinished) return;
+    }
+  }
+
+  #add(update: SequenceUpdate, assembler: ChoiceAssembler): void {
+    const { choiceIndex } = update;
     const delta = assembler.push(update.tokenIds, update.finish ?? null);
     const { tokenIds } = delta;
     // Tokens after a stop string are dropped.
@@ -174,4 +183,16 @@ export class Generation implements OpenRequest {
       decodeMs: this.#now() - this.#startedAtMs,
     });
   }
+}
+
+/** Updates of one token each: a step may end the reasoning and go on with the answer, and a delta is of one of them. */
+function toSingleTokens(update: SequenceUpdate): readonly SequenceUpdate[] {
+  const { tokenIds, logprobs, finish, ...rest } = update;
+  if (tokenIds.length < 2) return [update];
+  return tokenIds.map((tokenId, index) => ({
+    ...rest,
+    tokenIds: [tokenId],
+    ...(logprobs !== undefined && { logprobs: logprobs.slice(index, index + 1) }),
+    ...(finish !== undefined && index === tokenIds.length - 1 && { finish }),
+  }));
 }
