@@ -135,7 +135,7 @@ export const responseRequest = z
       .nullish()
       .describe('Form of the text.'),
     ...responseToolFields,
-    top_logprobs: laxInteger()
+    top_logprobs: laxInteger({ minimum: 0 })
       .nullish()
       .describe(
         'Number of most probable tokens to list at each position, at most 20. Adds log probabilities.',
@@ -198,6 +198,7 @@ export const responseRequestExamples = {
     { input: { input: [] }, type: 'too_short', loc: ['input'] },
     { input: { input: 5 }, type: 'string_type', loc: ['input'] },
     { input: { input: 'x', conversation: 'conv_1' }, type: 'value_error', loc: ['conversation'] },
+    { input: { input: 'x', top_logprobs: -1 }, type: 'greater_than_equal', loc: ['top_logprobs'] },
     { input: { input: 'x', service_tier: 'flex' }, type: 'literal_error', loc: ['service_tier'] },
     {
       input: { input: 'x', text: { format: { type: 'yaml' } } },

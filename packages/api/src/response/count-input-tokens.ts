@@ -1,5 +1,6 @@
 // POST /v1/responses/input_tokens: the length of the prompt that a response would compute.
 
+import type { GenerationRequest } from '@ortler/engine';
 import type { ResponseRequest } from '@ortler/schemas';
 import { toGenerationRequest } from '../chat/to-generation-request.ts';
 import { toTemplateMessages } from '../chat/to-template-messages.ts';
@@ -8,6 +9,7 @@ import { validateChatRequest } from '../chat/validate-chat-request.ts';
 import { fromEngineError } from '../generation/engine-error.ts';
 import { findModel, withEngine } from '../generation/ready-engine.ts';
 import type { Services } from '../ports/services.ts';
+import { shareOf } from '../team.ts';
 import type { CallerContext } from '../trpc/trpc.ts';
 import { readFullInput, responseOwner } from './stored-conversation.ts';
 import { toChatBody, toChatRequest } from './to-chat-request.ts';
@@ -27,10 +29,13 @@ export async function countInputTokens(
     const chat = withToolChoice(toChatRequest(toChatBody(request, messages)), services.toolCalling);
     const model = await findModel(services, principal, chat.model);
     validateChatRequest(chat);
-    const { prompt, tools } = toGenerationRequest(chat, toTemplateMessages(chat.messages), '');
+    const generation = toGenerationRequest(chat, toTemplateMessages(chat.messages), '');
+    const { prompt, tools } = generation;
+    const place = { signal, share: shareOf(principal) };
     return await withEngine(model, signal, async engine => {
       try {
-        return (await engine.encodePrompt(prompt, tools === undefined ? {} : { tools })).length;
+        const tokens = await engine.encodePrompt(prompt, { ...place, ...(tools !== undefined && { tools }) });
+        return Math.min(tokens.length, longestPrompt(generation, engine.info.contextLength));
       } catch (error) {
         throw fromEngineError(error, chat);
       }
@@ -38,4 +43,15 @@ export async function countInputTokens(
   } catch (error) {
     throw toResponseError(error);
   }
+}
+
+/** What truncation leaves of a prompt at most: room for the answer, which has at least one token. */
+function longestPrompt(
+  { truncatePromptTokens, stop }: Pick<GenerationRequest, 'truncatePromptTokens' | 'stop'>,
+  contextLength: number,
+): number {
+  if (truncatePromptTokens === undefined) return Number.POSITIVE_INFINITY;
+  const longest = contextLength - (stop?.maxTokens ?? 1);
+  // The response itself is refused, and there is nothing that it would compute.
+  return longest < 1 ? Number.POSITIVE_INFINITY : longest;
 }

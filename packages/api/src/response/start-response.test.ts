@@ -1,4 +1,4 @@
-import { EngineError } from '@ortler/engine';
+import { type EncodePromptOptions, EngineError } from '@ortler/engine';
 import { describe, expect, it } from 'vitest';
 import { createAppRouter } from '../app-router.ts';
 import type { Services } from '../ports/services.ts';
@@ -109,6 +109,33 @@ const messagesOf = (engine: FakeEngine) => {
   const { prompt } = engine.requests.at(-1)!;
   return typeof prompt === 'object' && prompt.messages?.map(({ role, content }) => [role, content]);
 };
+
+it('counts what truncation leaves of a prompt', async () => {
+  const { engine, caller } = open();
+  const { contextLength } = engine.info;
+  const asked = { input: 'x'.repeat(contextLength) };
+  const countOf = async (fields: object) =>
+    (await caller.responses.countInputTokens({ ...asked, ...fields })).input_tokens;
+  expect(await countOf({})).toBeGreaterThan(contextLength);
+  expect(await countOf({ truncation: 'auto' })).toBe(contextLength - 1);
+  expect(await countOf({ truncation: 'auto', max_output_tokens: 6 })).toBe(contextLength - 6);
+  expect(await countOf({ truncation: 'auto', input: 'hi' })).toBe(await countOf({ input: 'hi' }));
+});
+
+it('counts prompt tokens in the turn of its caller, and no longer than that waits', async () => {
+  const places: EncodePromptOptions[] = [];
+  const engine = createFakeEngine();
+  const encodePrompt: typeof engine.encodePrompt = (prompt, options) => {
+    places.push(options!);
+    return engine.encodePrompt(prompt);
+  };
+  const services = createFakeServices({ demo: { ...engine, encodePrompt } });
+  const { signal } = new AbortController();
+  const credentials = { kind: 'bearer', token: teamApiKey('acme') } as const;
+  const context = { credentials, requestId: 'request-1', headers: {}, signal };
+  await createAppRouter(services).createCaller(context).responses.countInputTokens({ input: 'hi' });
+  expect(places).toEqual([{ signal, share: 'team acme' }]);
+});
 
 it('counts the prompt tokens that a response would compute', async () => {
   const { engine, caller } = open();
