@@ -10,7 +10,7 @@ export interface ReplyDelta {
   readonly choiceIndex: number;
   readonly content: string;
   readonly reasoning: string;
-  /** The choice is inside its reasoning after this delta. */
+  /** The tokens are of the reasoning, its marks included. */
   readonly isReasoning: boolean;
   /** New text of tool calls, mostly empty. */
   readonly toolCalls: readonly ToolCallDelta[];

@@ -82,8 +82,7 @@ export class ResponseWriter {
 
   #deltaEvents(delta: ReplyDelta): UnnumberedEvent[] {
     const { content, reasoning, isReasoning, toolCalls, tokenCount, logprobs, finish } = delta;
-    const isOfReasoning = isReasoning || (reasoning !== '' && content === '');
-    if (isOfReasoning) this.#reasoningTokenCount += tokenCount;
+    if (isReasoning) this.#reasoningTokenCount += tokenCount;
     else this.#unsentLogprobs.push(...(logprobs?.content ?? []));
     const events: UnnumberedEvent[] = [];
     if (reasoning !== '') events.push(...this.#textEvents('reasoning', reasoning));

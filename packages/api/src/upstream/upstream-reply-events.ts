@@ -56,11 +56,12 @@ function toDelta(choice: ReplyChoice): ReplyDelta {
   const { content, reasoning, tool_calls: calls } = CHAT_SHAPE.textOf(choice);
   const { finish_reason: reason, logprobs } = choice;
   const thought = toText(reasoning);
+  const text = toText(content);
   return {
     choiceIndex: 0,
-    content: toText(content),
+    content: text,
     reasoning: thought,
-    isReasoning: thought !== '',
+    isReasoning: thought !== '' && text === '',
     toolCalls: Array.isArray(calls) ? (calls as Fields[]).map(toToolCall) : [],
     tokenCount: hasText(choice, CHAT_SHAPE) ? 1 : 0,
     tokenIds: null,

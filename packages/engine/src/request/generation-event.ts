@@ -85,7 +85,7 @@ export interface TokenDeltaEvent {
   readonly text: string;
   /** New text of the reasoning, without its marks. Empty for models without a reasoning format, and for raw prompts. */
   readonly reasoning: string;
-  /** The choice is inside its reasoning after this delta. */
+  /** The tokens are of the reasoning, its marks included. Otherwise they are of the answer, or of both in a beam search. */
   readonly isReasoning: boolean;
   /** New text of tool calls, at least one; absent where there is none. Their marks are in no text. */
   readonly toolCalls?: readonly ToolCallDelta[];

@@ -26,7 +26,6 @@ const PAUSE_TOKEN_COUNT = 256;
 export interface QueuedDelta extends Omit<TokenDeltaEvent, 'logprobs' | 'toolCalls'> {
   text: string;
   reasoning: string;
-  isReasoning: boolean;
   toolCalls?: ToolCallDelta[];
   readonly tokenIds: number[];
   readonly logprobs: TokenLogprobs[] | undefined;
@@ -74,14 +73,13 @@ export class EventQueue {
       this.#add(delta);
       return;
     }
-    if (open === undefined || isOfReasoning(open) !== isOfReasoning(delta)) {
+    if (open === undefined || open.isReasoning !== delta.isReasoning) {
       this.#openDeltas.set(choiceIndex, delta);
       this.#add(delta);
       return;
     }
     open.text += delta.text;
     open.reasoning += delta.reasoning;
-    open.isReasoning = delta.isReasoning;
     addToolCalls(open, delta.toolCalls ?? []);
     for (const id of delta.tokenIds) open.tokenIds.push(id);
     for (const logprobs of delta.logprobs ?? []) open.logprobs?.push(logprobs);
@@ -144,11 +142,6 @@ export class EventQueue {
         return event;
     }
   }
-}
-
-/** Its tokens are of the reasoning, also where the last one ends it. */
-function isOfReasoning({ isReasoning, reasoning, text }: QueuedDelta): boolean {
-  return isReasoning || (reasoning !== '' && text === '');
 }
 
 /** Text of the call that is open goes on in its last delta. Mutates: `open`. */

@@ -168,10 +168,10 @@ describe('Generation', () => {
     const finish = { reason: 'length', stopTokenId: null } as const;
     generation.update({ requestId: 1, choiceIndex: 0, tokenIds: [1], logprobs: [logprobsOf(1)], finish });
     const [, thought, ...answer] = await readAll(generation);
-    expect(thought).toMatchObject({ reasoning: 'ab', isReasoning: true, text: '', tokenIds: [0, 1] });
-    expect(thought).toHaveProperty('logprobs.length', 2);
+    expect(thought).toMatchObject({ reasoning: 'ab', isReasoning: true, text: '', tokenIds: [0, 1, 3] });
+    expect(thought).toHaveProperty('logprobs.length', 3);
     expect(answer).toMatchObject([
-      { reasoning: '', isReasoning: false, text: 'ca', tokenIds: [3, 2, 0] },
+      { reasoning: '', isReasoning: false, text: 'ca', tokenIds: [2, 0] },
       { text: 'b', tokenIds: [1], finish: { reason: 'length' } },
       { kind: 'request-finish' },
     ]);

@@ -119,7 +119,9 @@ export class Generation implements OpenRequest {
 
   #putDelta(choiceIndex: number, { text, tokenIds, finish }: NewText, logprobs?: TokenLogprobs[]): void {
     const reader = this.#options.readers[choiceIndex]!;
+    const wasReasoning = reader.isReasoning;
     const { reasoning, answer, toolCalls } = reader.read(text, { isLast: finish !== null });
+    const isAnswer = answer !== '' || toolCalls.length > 0;
     // A stop string cuts the answer, calls or not.
     const endsWithCalls =
       finish?.reason === 'stop' && typeof finish.stopReason !== 'string' && reader.hasCalled;
@@ -128,7 +130,7 @@ export class Generation implements OpenRequest {
       choiceIndex,
       text: answer,
       reasoning,
-      isReasoning: reader.isReasoning,
+      isReasoning: !isAnswer && (wasReasoning || reader.isReasoning),
       ...(toolCalls.length > 0 && { toolCalls: [...toolCalls] }),
       tokenIds: [...tokenIds],
       logprobs,
