@@ -27,6 +27,21 @@ describe('a compiled constraint', () => {
     for (const matcher of [one, two]) matcher.dispose();
   });
 
+  it('follows as many choices with the same beginning as there may be', async () => {
+    const choice = Array.from({ length: 10_000 }, (_, index) => `a${index}`);
+    const matcher = (await compiler.compile({ choice })).createMatcher();
+    const mask = compiler.createMask();
+    for (const text of 'a77') {
+      matcher.fillMask(mask);
+      expect(allowsToken(mask, idOf(text))).toBe(true);
+      expect(matcher.accept(idOf(text))).toBe(true);
+    }
+    matcher.fillMask(mask);
+    const allowed = TOKENS.filter((_, id) => allowsToken(mask, id));
+    expect(allowed).toEqual(['<|end|>', ...'0123456789']);
+    matcher.dispose();
+  });
+
   it('checks keywords that no grammar enforces in the finished text', async () => {
     const schema = { type: 'array', items: { type: 'integer' }, uniqueItems: true };
     const constraint = await compiler.compile({ jsonSchema: schema });

@@ -53,10 +53,13 @@ function compileAffordable(
   return prepared;
 }
 
-/** Alternatives of literals; duplicates are dropped. Throws: `invalid_constraint` for no text, or too many. */
+/**
+ * Alternatives of literals in one terminal, because the parser follows at most 2,000 terminals at once;
+ * duplicates are dropped. Throws: `invalid_constraint` for no text, or too many.
+ */
 function choiceToLark(choices: readonly string[], limits: ConstraintLimits): string {
   if (choices.length === 0) refuse('choice', 'A choice needs at least one text');
   if (choices.length > limits.valueCount)
     refuse('choice', `A choice may have ${limits.valueCount} texts at most`);
-  return `start: ${[...new Set(choices)].map(larkLiteral).join(' | ')}`;
+  return `start: CHOICE\nCHOICE: ${[...new Set(choices)].map(larkLiteral).join(' | ')}`;
 }
