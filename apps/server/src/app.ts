@@ -89,6 +89,8 @@ export async function createApp({
   stopping,
   logger,
 }: AppOptions): Promise<FastifyInstance> {
+  const router = createAppRouter(services);
+  const table = createRouteTable(router);
   const app: FastifyInstance = fastify({
     ...(logger === undefined ? { logger: false } : { loggerInstance: logger }),
     bodyLimit: bodyLimitBytes,
@@ -101,7 +103,11 @@ export async function createApp({
     clientErrorHandler: createBrokenRequestHandler(corsOrigins),
     frameworkErrors: (error, request, reply: FastifyReply) => {
       const known = toFrameworkError(error, request.id);
-      reply.code(known.status).header('x-request-id', request.id).send(toErrorBody(known, 'openai'));
+      const style = table.errorsNear(request.url.split('?', 1)[0]!);
+      reply
+        .code(known.status)
+        .headers({ 'x-request-id': request.id, ...SAFE_REPLY_HEADERS })
+        .send(toErrorBody(known, style));
     },
   });
   const logStorageFault = createStorageLog(app.log, performance.now.bind(performance));
@@ -153,8 +159,6 @@ export async function createApp({
     return body;
   });
 
-  const router = createAppRouter(services);
-  const table = createRouteTable(router);
   app.addHook('onResponse', (request, reply, done) => {
     const { raw } = reply;
     const handler = table.nameOf(request.method, request.url) ?? request.routeOptions.url ?? 'none';

@@ -72,6 +72,19 @@ describe('paths and methods', () => {
     expect(reply.statusCode).toBe(204);
   });
 
+  it('a broken escape is refused in the error shape of its endpoint, with the headers of every reply', async () => {
+    test = await openTestApp();
+    for (const [url, body] of [
+      ['/v1/models/%zz', errorBody(400, 'Bad Request')],
+      ['/v1/preview/models/%zz/log?x=1', { detail: expect.stringContaining('%zz') }],
+      ['/feedback/%zz', { detail: expect.stringContaining('%zz') }],
+    ] as const) {
+      const reply = await test.app.inject({ url });
+      expect([url, reply.statusCode, reply.json()]).toEqual([url, 400, body]);
+      expect(reply.headers['x-content-type-options']).toBe('nosniff');
+    }
+  });
+
   it('an escaped letter of a path is that letter', async () => {
     test = await openTestApp();
     const headers = { authorization: AUTHORIZATION };
