@@ -37,7 +37,7 @@ export class MaskCostProbe {
     for (let seed = 0; seed < WALKS; seed++) {
       const matcher = this.#engine.compile(grammar);
       try {
-        walk(matcher, this.#engine, seed);
+        walk(matcher, this.#engine, { seed, length: WALK_LENGTH });
       } catch (error) {
         if (!(error instanceof MatcherFailed)) throw error;
         return false;
@@ -49,15 +49,18 @@ export class MaskCostProbe {
   }
 }
 
-/** Accepts one allowed byte after the other: the median one with seed 0, otherwise a pseudo-random one. */
-function walk(
+/**
+ * Accepts one allowed byte after the other: the median one with seed 0, otherwise a pseudo-random one.
+ * Throws: `MatcherFailed`.
+ */
+export function walk(
   matcher: ConstraintMatcher,
   { maskWordCount, vocabulary }: LlguidanceEngine,
-  seed: number,
+  { seed, length }: { readonly seed: number; readonly length: number },
 ): void {
   const mask = new Uint32Array(maskWordCount);
   let state = seed;
-  for (let step = 0; step < WALK_LENGTH; step++) {
+  for (let step = 0; step < length; step++) {
     matcher.fillMask(mask);
     const allowed: number[] = [];
     for (let id = 0; id < vocabulary.columnCount; id++) {

@@ -24,6 +24,19 @@ const HOSTILE: readonly (readonly [string, ConstraintSpec, RegExp])[] = [
     schema({ enum: Array.from({ length: 20_000 }, (_, i) => i) }),
     /10000 values/,
   ],
+  [
+    'an object with 700 optional properties',
+    schema({
+      type: 'object',
+      properties: Object.fromEntries(Array.from({ length: 700 }, (_, i) => [`p${i}`, { type: 'null' }])),
+    }),
+    /more than 2000 ways/,
+  ],
+  [
+    'a Lark grammar of 3,000 texts with one beginning',
+    { grammar: `start: ${Array.from({ length: 3_000 }, (_, i) => `"x${i}"`).join(' | ')}` },
+    /more than 2000 ways/,
+  ],
   ['127 levels of nesting', schema(nested(127)), /nested deeper/],
   ['100,000 levels of nesting', schema(`${'['.repeat(100_000)}${']'.repeat(100_000)}`), /./],
   ['a schema of a megabyte', schema({ description: 'x'.repeat(2 ** 20) }), /262144 that are allowed/],

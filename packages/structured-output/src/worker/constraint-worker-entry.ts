@@ -6,6 +6,7 @@ import { serveTasks } from '@ortler/worker';
 import type { ConstraintLimits, ConstraintSpec } from '../constraint-spec.ts';
 import { byteVocabulary } from '../dry-run/byte-vocabulary.ts';
 import { MaskCostProbe } from '../dry-run/mask-cost-probe.ts';
+import { tryCompile } from '../dry-run/try-compile.ts';
 import { ConstraintError } from '../errors.ts';
 import { prepareConstraint } from '../front-end/prepare-constraint.ts';
 import { checkFinishedText } from '../json-schema/check-finished-text.ts';
@@ -34,7 +35,7 @@ serveTasks((task: ConstraintTask) => {
   return prepareConstraint(spec, {
     limits,
     specialTokens,
-    tryCompile: grammar => engine.compile(grammar).dispose(),
+    tryCompile: grammar => tryCompile(engine, grammar),
     fitsMaskBudget: grammar => probe.fitsBudget(grammar),
   });
 }, ConstraintError);
