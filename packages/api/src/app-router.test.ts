@@ -202,6 +202,24 @@ describe('streams', () => {
     );
   });
 
+  it.each([{}, { stream: false }, { stream: null }, { stream: true }])(
+    'are asked for by the name of their procedure, whatever the request says: %j',
+    async asked => {
+      const { chat, completions, responses } = callerOf(createFakeServices());
+      const usage = { ...asked, stream_options: { include_usage: true } };
+      expect((await collect(await chat.stream({ messages, ...usage }))).at(-1)?.usage).toBeTruthy();
+      const ofText = await collect(await completions.stream({ prompt: 'hi', ...usage }));
+      expect(ofText.at(-1)?.usage).toBeTruthy();
+      const stream_options = { include_obfuscation: false } as const;
+      const events = await collect(await responses.stream({ input: 'hi', ...asked, stream_options }));
+      expect(events.at(-1)?.type).toBe('response.completed');
+      const withPrompt = { ...asked, prompt_logprobs: 1 };
+      const fault = 'prompt_logprobs cannot be combined with stream';
+      await expect(chat.stream({ messages, ...withPrompt })).rejects.toThrow(fault);
+      await expect(completions.stream({ prompt: 'hi', ...withPrompt })).rejects.toThrow(fault);
+    },
+  );
+
   it('stop the engine when the reader leaves', async () => {
     const engine = createFakeEngine();
     const stream = await callerOf(createFakeServices({ demo: engine })).chat.stream({ messages });

@@ -20,6 +20,7 @@ import { ApiError } from '../trpc/errors.ts';
 import { orJsonText, toJsonResult } from '../trpc/json-text.ts';
 import { readRawInput } from '../trpc/raw-input.ts';
 import { requestHeaders } from '../trpc/request-headers.ts';
+import { asStreamed } from '../trpc/streamed-input.ts';
 import { type CallerContext, createBearerProcedure, router } from '../trpc/trpc.ts';
 import { passOnForChunks, passOnForReply, toPassedChat } from '../upstream/pass-on.ts';
 
@@ -30,9 +31,12 @@ import { passOnForChunks, passOnForReply, toPassedChat } from '../upstream/pass-
  * - `complete` and `stream`: the same for typed clients, each with one type of reply.
  */
 export function createChatRouter(services: Services) {
-  const procedure = createBearerProcedure(services)
-    .use(refuseLargeFaultyInput(chatCompletionRequest))
-    .meta({ auth: 'bearer', errors: 'openai' });
+  const procedureFor = (schema: typeof chatCompletionRequest) =>
+    createBearerProcedure(services)
+      .use(refuseLargeFaultyInput(schema))
+      .meta({ auth: 'bearer', errors: 'openai' })
+      .input(schema);
+  const procedure = procedureFor(chatCompletionRequest);
   const chunks = chunkStream<ChatChunk>();
   return router({
     create: procedure
@@ -51,23 +55,18 @@ export function createChatRouter(services: Services) {
           description: 'Replies with one JSON body, or with server-sent events when `stream` is true.',
         },
       })
-      .input(chatCompletionRequest)
       .output(orJsonText(z.union([chunks, chatCompletion])))
       .mutation(({ ctx, input }) => (input.stream ? streamed(ctx, input) : complete(ctx, input))),
 
-    complete: procedure
-      .input(chatCompletionRequest)
-      .output(orJsonText(chatCompletion))
-      .mutation(({ ctx, input }) => {
-        if (input.stream)
-          throw new ApiError('invalid_parameter', 'chat.complete does not stream; call chat.stream.', {
-            param: 'stream',
-          });
-        return complete(ctx, input);
-      }),
+    complete: procedure.output(orJsonText(chatCompletion)).mutation(({ ctx, input }) => {
+      if (input.stream)
+        throw new ApiError('invalid_parameter', 'chat.complete does not stream; call chat.stream.', {
+          param: 'stream',
+        });
+      return complete(ctx, input);
+    }),
 
-    stream: procedure
-      .input(chatCompletionRequest)
+    stream: procedureFor(asStreamed(chatCompletionRequest))
       .output(chunks)
       .mutation(({ ctx, input }) => streamed(ctx, { ...input, stream: true })),
   });

@@ -21,6 +21,7 @@ import { ApiError } from '../trpc/errors.ts';
 import { orJsonText, toJsonResult } from '../trpc/json-text.ts';
 import { readRawInput } from '../trpc/raw-input.ts';
 import { requestHeaders } from '../trpc/request-headers.ts';
+import { asStreamed } from '../trpc/streamed-input.ts';
 import { type CallerContext, createBearerProcedure, router } from '../trpc/trpc.ts';
 import { type PassedRequest, passOnForChunks, passOnForReply } from '../upstream/pass-on.ts';
 import { COMPLETION_SHAPE } from '../upstream/reply-shape.ts';
@@ -32,9 +33,12 @@ import { COMPLETION_SHAPE } from '../upstream/reply-shape.ts';
  * - `complete` and `stream`: the same for typed clients, each with one type of reply.
  */
 export function createCompletionsRouter(services: Services) {
-  const procedure = createBearerProcedure(services)
-    .use(refuseLargeFaultyInput(completionRequest))
-    .meta({ auth: 'bearer', errors: 'openai' });
+  const procedureFor = (schema: typeof completionRequest) =>
+    createBearerProcedure(services)
+      .use(refuseLargeFaultyInput(schema))
+      .meta({ auth: 'bearer', errors: 'openai' })
+      .input(schema);
+  const procedure = procedureFor(completionRequest);
   const chunks = chunkStream<CompletionChunk>();
   return router({
     create: procedure
@@ -55,25 +59,20 @@ export function createCompletionsRouter(services: Services) {
             'server-sent events when `stream` is true.',
         },
       })
-      .input(completionRequest)
       .output(orJsonText(z.union([chunks, completion])))
       .mutation(({ ctx, input }) => (input.stream ? streamed(ctx, input) : complete(ctx, input))),
 
-    complete: procedure
-      .input(completionRequest)
-      .output(orJsonText(completion))
-      .mutation(({ ctx, input }) => {
-        if (input.stream)
-          throw new ApiError(
-            'invalid_parameter',
-            'completions.complete does not stream; call completions.stream.',
-            { param: 'stream' },
-          );
-        return complete(ctx, input);
-      }),
+    complete: procedure.output(orJsonText(completion)).mutation(({ ctx, input }) => {
+      if (input.stream)
+        throw new ApiError(
+          'invalid_parameter',
+          'completions.complete does not stream; call completions.stream.',
+          { param: 'stream' },
+        );
+      return complete(ctx, input);
+    }),
 
-    stream: procedure
-      .input(completionRequest)
+    stream: procedureFor(asStreamed(completionRequest))
       .output(chunks)
       .mutation(({ ctx, input }) => streamed(ctx, { ...input, stream: true })),
   });

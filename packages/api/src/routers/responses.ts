@@ -22,6 +22,7 @@ import { refuseLargeFaultyInput } from '../trpc/bounded-input.ts';
 import { chunkStream } from '../trpc/chunk-stream.ts';
 import { ApiError } from '../trpc/errors.ts';
 import { requestHeaders } from '../trpc/request-headers.ts';
+import { asStreamed } from '../trpc/streamed-input.ts';
 import { createBearerProcedure, router } from '../trpc/trpc.ts';
 
 /**
@@ -33,9 +34,12 @@ import { createBearerProcedure, router } from '../trpc/trpc.ts';
  * - `countInputTokens`: the length of a prompt.
  */
 export function createResponsesRouter(services: Services) {
-  const procedure = createBearerProcedure(services)
-    .use(refuseLargeFaultyInput(responseRequest))
-    .meta({ auth: 'bearer', errors: 'openai' });
+  const procedureFor = (schema: typeof responseRequest) =>
+    createBearerProcedure(services)
+      .use(refuseLargeFaultyInput(schema))
+      .meta({ auth: 'bearer', errors: 'openai' })
+      .input(schema);
+  const procedure = procedureFor(responseRequest);
   const stored = createBearerProcedure(services);
   /** The same error whether nothing is stored or this one is not. */
   const missing = (id: string) =>
@@ -69,7 +73,6 @@ export function createResponsesRouter(services: Services) {
           description: 'Replies with one JSON body, or with server-sent events when `stream` is true.',
         },
       })
-      .input(responseRequest)
       .output(z.union([events, responseObject]))
       .mutation(({ ctx, input }) =>
         input.stream ? streamResponse(services, ctx, input) : completeResponse(services, ctx, input),
@@ -157,7 +160,6 @@ export function createResponsesRouter(services: Services) {
           summary: 'Count the prompt tokens of a response, without an answer',
         },
       })
-      .input(responseRequest)
       .output(responseInputTokens)
       .mutation(async ({ ctx, input }) => ({
         object: 'response.input_tokens' as const,
@@ -187,23 +189,19 @@ export function createResponsesRouter(services: Services) {
         return { id, object: 'response' as const, deleted: true as const };
       }),
 
-    complete: procedure
-      .input(responseRequest)
-      .output(responseObject)
-      .mutation(({ ctx, input }) => {
-        if (input.stream)
-          throw new ApiError(
-            'invalid_parameter',
-            'responses.complete does not stream; call responses.stream.',
-            {
-              param: 'stream',
-            },
-          );
-        return completeResponse(services, ctx, input);
-      }),
+    complete: procedure.output(responseObject).mutation(({ ctx, input }) => {
+      if (input.stream)
+        throw new ApiError(
+          'invalid_parameter',
+          'responses.complete does not stream; call responses.stream.',
+          {
+            param: 'stream',
+          },
+        );
+      return completeResponse(services, ctx, input);
+    }),
 
-    stream: procedure
-      .input(responseRequest)
+    stream: procedureFor(asStreamed(responseRequest))
       .output(events)
       .mutation(({ ctx, input }) => streamResponse(services, ctx, { ...input, stream: true })),
   });
