@@ -1,5 +1,6 @@
 // Public surface of @ortler/json.
 
+export { parseNatively } from './escaped-names.ts';
 export { findExcess, type JsonCountLimits } from './json-counts.ts';
 export {
   type JsonSlice,

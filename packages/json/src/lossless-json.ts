@@ -1,5 +1,6 @@
 // Lossless JSON: integers outside ±(2^53 - 1) are parsed as bigint and written back digit by digit.
 
+import { parseNatively } from './escaped-names.ts';
 import { findJsonFault } from './json-fault.ts';
 import { findStringEnd, readSlices, SliceFault, TooDeep } from './json-slices.ts';
 import type { JsonValue } from './json-value.ts';
@@ -45,15 +46,8 @@ const MAY_HOLD_BIG_NUMBER = /(?:^|[^\d.])\d{16}|\d[eE]\+?\d{3}/;
 const STARTS_NESTED = /^[ \t\n\r]*[{[]/;
 const INTEGER = /^-?\d+$/;
 
-/** The proposal JSON.parse source text access, which V8 has and TypeScript does not declare. */
-interface JsonWithSource {
-  parse(
-    text: string,
-    reviver: (key: string, value: unknown, context: { source?: string }) => unknown,
-  ): unknown;
-  rawJSON(text: string): object;
-}
-const jsonWithSource = JSON as unknown as JsonWithSource;
+/** `JSON.rawJSON`, which V8 has and TypeScript does not declare. */
+const { rawJSON } = JSON as unknown as { rawJSON(text: string): object };
 
 /**
  * Like `JSON.parse`, but integers outside ±(2^53 - 1) become bigint. A number never becomes an infinity.
@@ -102,7 +96,7 @@ export function stringifyLosslessJson(value: unknown): string {
  * depth are bounded elsewhere. Throws: SyntaxError.
  */
 export function parseJson(text: string): JsonValue {
-  return jsonWithSource.parse(text, reviveInteger) as JsonValue;
+  return parseNatively(text, reviveInteger) as JsonValue;
 }
 
 /** The text of a value, with bigints as integers. Throws: TypeError for anything but a tree of JSON values. */
@@ -118,7 +112,7 @@ export function printJson(value: JsonValue): string {
 
 /** Throws: SyntaxError, RangeError. */
 function parseNumbers(text: string): unknown {
-  return MAY_HOLD_BIG_NUMBER.test(text) ? jsonWithSource.parse(text, reviveNumber) : JSON.parse(text);
+  return parseNatively(text, MAY_HOLD_BIG_NUMBER.test(text) ? reviveNumber : undefined);
 }
 
 function tooDeep(maxDepth: number, position: number): JsonSyntaxError {
@@ -141,7 +135,7 @@ function replaceNumber(key: string, value: unknown): unknown {
 }
 
 function replaceBigInt(_key: string, value: unknown): unknown {
-  return typeof value === 'bigint' ? jsonWithSource.rawJSON(String(value)) : value;
+  return typeof value === 'bigint' ? rawJSON(String(value)) : value;
 }
 
 /** Deep nesting would exhaust the stack of every recursive reader behind the parser, so it is refused before. */

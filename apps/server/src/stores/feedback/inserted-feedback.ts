@@ -4,6 +4,7 @@
 
 import { ApiError, type FeedbackRecord, type InsertedFeedback } from '@ortler/api';
 import { COLUMNS, type ResultColumn, type ResultRow, toRowText } from '@ortler/feedback-query';
+import { parseNatively } from '@ortler/json';
 
 /** The answer for a record that is new. */
 export function asNew(record: FeedbackRecord): InsertedFeedback {
@@ -14,7 +15,7 @@ export function asNew(record: FeedbackRecord): InsertedFeedback {
 export function toStoredRow(columns: readonly ResultColumn[], row: ResultRow): ResultRow {
   const payload = columns.find(({ key }) => key === 'payload')!;
   const others = columns.filter(column => column !== payload);
-  return { ...(JSON.parse(toRowText(others, row)) as ResultRow), payload: row[payload.column] };
+  return { ...(parseNatively(toRowText(others, row)) as ResultRow), payload: row[payload.column] };
 }
 
 /**
@@ -40,7 +41,7 @@ function isSameFeedback(record: FeedbackRecord, stored: ResultRow): boolean {
 
 /** Most databases give the text back that they were given: then nothing needs to be parsed. */
 function isSameJsonText(left: string, right: string): boolean {
-  return left === right || isSameJson(JSON.parse(left), JSON.parse(right));
+  return left === right || isSameJson(parseNatively(left), parseNatively(right));
 }
 
 /** Equality of JSON values; the order of keys does not count, because PostgreSQL keeps its own. */

@@ -8,6 +8,7 @@ import {
   type StoredCheckpoint,
   toModelReference,
 } from '@ortler/api';
+import { parseNatively } from '@ortler/json';
 import type { Selectable, Transaction } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import { isUniqueViolation } from '../../db/database-errors.ts';
@@ -138,7 +139,7 @@ export function createCheckpointStore(
           .where('id', '=', id)
           .executeTakeFirst();
         if (old === undefined) return;
-        const merged = { ...(JSON.parse(old.metrics) as Record<string, number>), ...metrics };
+        const merged = { ...(parseNatively(old.metrics) as Record<string, number>), ...metrics };
         await trx
           .updateTable('checkpoints')
           .set({ metrics: JSON.stringify(merged) })
@@ -212,7 +213,7 @@ function toCheckpoint(row: Row, logged: Readonly<Record<string, number>>): Store
     id: row.id,
     modelId: row.model_id,
     step: row.step,
-    metrics: { ...logged, ...(JSON.parse(row.metrics) as Record<string, number>) },
+    metrics: { ...logged, ...(parseNatively(row.metrics) as Record<string, number>) },
     weights: weightsOf(row),
     createdAtMs: row.created_at,
   };

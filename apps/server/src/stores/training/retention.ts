@@ -2,6 +2,7 @@
 // deletes weights on disk.
 
 import type { CheckpointStore, StoredCheckpoint } from '@ortler/api';
+import { parseNatively } from '@ortler/json';
 import type { Database } from '../../db/database.ts';
 import { RetentionChoice, type RetentionPolicy } from './retention-policy.ts';
 
@@ -135,7 +136,7 @@ async function* readRows(
     if (split !== null) query = query.where('split', '=', split);
     const rows = await query.orderBy('position').limit(BATCH_ROWS).execute();
     for (const row of rows) {
-      const metrics = JSON.parse(row.metrics) as Readonly<Record<string, number | boolean>>;
+      const metrics = parseNatively(row.metrics) as Readonly<Record<string, number | boolean>>;
       const value = metric === REWARD ? row.reward : metrics[metric];
       const score = value === undefined ? undefined : Number(value);
       yield { order: row.position, split: row.split, score, logId: row.log_id };

@@ -8,6 +8,7 @@ import type {
   TrajectoryLog,
   TrajectoryStore,
 } from '@ortler/api';
+import { parseNatively } from '@ortler/json';
 import type { Insertable, Kysely, Selectable } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import type { TrajectoriesTable, TrajectoryGroupsTable } from '../../db/tables/training.ts';
@@ -245,7 +246,7 @@ function toTrajectory(row: FlatRow, json: string): StoredTrajectory {
     reward: row.reward,
     initialPolicyVersion: row.initial_policy_version,
     finalPolicyVersion: row.final_policy_version,
-    metrics: JSON.parse(row.metrics) as Record<string, number | boolean>,
+    metrics: parseNatively(row.metrics) as Record<string, number | boolean>,
     trainableItems: JSON.parse(row.trainable_items) as number[],
     startTimeMs: row.start_time,
     loggedAtMs: row.logged_at,
