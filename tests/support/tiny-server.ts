@@ -10,5 +10,9 @@ export async function startTinyServer(options: StartOptions = {}): Promise<Runni
   await createTinyCheckpoint(join(folder, 'a'));
   await createTinyCheckpoint(join(folder, 'b'), { modelType: 'qwen3', seed: 2 });
   const models = `a=${join(folder, 'a')},b=${join(folder, 'b')}`;
-  return startServer({ folder, arguments: ['--models', models, ...(options.arguments ?? [])] });
+  return startServer({
+    ...options,
+    folder,
+    arguments: ['--models', models, ...(options.arguments ?? [])],
+  });
 }
