@@ -29,6 +29,7 @@ export const TEXTS: readonly string[] = [
   'false',
   'null',
   '0',
+  '-0',
   '1',
   '5',
   '-5',

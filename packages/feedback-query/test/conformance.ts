@@ -133,6 +133,8 @@ function* trapExpressions(): Generator<ExprNode> {
       yield compareNode('eq', reading, literalNode(literal));
       yield compareNode('gt', reading, literalNode(literal));
       yield membershipNode('in', compareNode('eq', reading, literalNode(literal)), [value]);
+      // Several elements of one type are looked up together.
+      yield membershipNode('in', reading, [literalNode(literal), literalNode(literal), literalNode(null)]);
     }
   }
 }

@@ -180,6 +180,24 @@ describeOnClickHouse('feedback', () => {
     }
   });
 
+  it('runs the widest expressions, or says that they are too wide for it', async () => {
+    const widest = (operand: (index: number) => unknown) => ({
+      query: { $expr: { $or: Array.from({ length: 600 }, (_, index) => operand(index)) } },
+    });
+    const field = (index: number) => ({ $getField: `payload.output.a${index}` });
+    expect(
+      await idsOf(
+        store,
+        widest(index => ({ $lt: [field(index), field(index + 1)] })),
+      ),
+    ).toEqual([]);
+    const withValues = widest(index => ({ $eq: [field(index), { $literal: `x${index}` }] }));
+    await expect(idsOf(store, withValues)).rejects.toMatchObject({
+      reason: 'invalid_parameter',
+      message: expect.stringContaining('use fewer operators'),
+    });
+  });
+
   it('says which text is too long for it', async () => {
     const query = (text: string) => ({ query: where('payload.x', text) });
     expect(await idsOf(store, query('x'.repeat(65_536)))).toEqual([]);

@@ -138,7 +138,7 @@ class ClickHouseSyntax extends BaseSyntax implements DialectSyntax {
         return this.share(input, value =>
           clauses(
             fragment`if(${value} >= -9223372036854775808. AND ${value} < 9223372036854775808.,`,
-            fragment`trunc(${value}),`,
+            fragment`trunc(${value}) + 0,`,
             fragment`NULL)`,
           ),
         );
@@ -229,10 +229,11 @@ function numberAt(json: JsonCall): SqlFragment {
   );
 }
 
+/** Plus 0: ClickHouse looks numbers up in a list by their bits, in which -0 is not 0. */
 function numberFromText(text: SqlFragment): SqlFragment {
   return clauses(
     fragment`if(lengthUTF8(${text}) <= ${MAX_NUMERIC_LENGTH} AND match(${text}, ${NUMERIC}),`,
-    fragment`toFloat64OrNull(${text}),`,
+    fragment`toFloat64OrNull(${text}) + 0,`,
     fragment`NULL)`,
   );
 }

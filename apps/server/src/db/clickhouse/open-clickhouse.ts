@@ -37,6 +37,14 @@ export interface ClickHouseOptions {
 const MAX_RESULT_BYTES = 2 * MAX_RESULT_LENGTH;
 /** Memory limit of one read on the ClickHouse server. */
 const MAX_READ_MEMORY_BYTES = 4 * 1024 ** 3;
+/** Limits of the SQL text, above what the largest query of the feedback language compiles to. */
+const QUERY_SIZE_SETTINGS = {
+  max_query_size: String(32 * 1024 ** 2),
+  max_ast_depth: '100000',
+  max_ast_elements: '10000000',
+  max_expanded_ast_elements: '10000000',
+  max_parser_depth: '100000',
+} as const;
 /** Longest insert. A block that is not stored by then will never be. */
 const INSERT_TIME_LIMIT_MS = 30_000;
 /** The ClickHouse server enforces the limits; the client gives up this much later, when no answer arrives. */
@@ -49,6 +57,8 @@ const MAX_PARAMETER_BYTES = 131_072;
 const TIMEOUT_EXCEEDED = '159';
 const TOO_MANY_ROWS_OR_BYTES = '396';
 const MEMORY_LIMIT_EXCEEDED = '241';
+/** A form field that is too long. The client sends a form where parameters are too long for a URL. */
+const POCO_EXCEPTION = '1000';
 
 /** Error codes of a connection that was never established. */
 const NOT_SENT: readonly unknown[] = ['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'EAI_AGAIN'];
@@ -78,6 +88,7 @@ export async function openClickHouse(options: ClickHouseOptions): Promise<ClickH
 
 function createHandle(client: ClickHouseClient, queryTimeLimitMs: number): ClickHouse {
   const readSettings = {
+    ...QUERY_SIZE_SETTINGS,
     readonly: '1',
     max_execution_time: queryTimeLimitMs / 1_000,
     timeout_overflow_mode: 'throw',
@@ -198,6 +209,10 @@ function toReadFailure(error: unknown, limitMs: number): unknown {
   const { code } = error as { readonly code?: unknown };
   if (code === TIMEOUT_EXCEEDED) return new QueryTimeoutError(limitMs);
   if (code === TOO_MANY_ROWS_OR_BYTES) return new ResultTooLargeError('The rows are too large.');
+  if (code === POCO_EXCEPTION && /field value too long/i.test(messageOf(error)))
+    return new ParameterTooLongError(
+      `With so many values the SQL of a query takes at most ${MAX_PARAMETER_BYTES} bytes in ClickHouse; use fewer operators`,
+    );
   if (code === MEMORY_LIMIT_EXCEEDED) return new ResultTooLargeError('The query needs too much memory.');
   return error;
 }
