@@ -58,11 +58,10 @@ class ExprCompiler {
       case 'compare-payload':
         return this.#comparePayload(node);
       case 'one-of': {
-        const list = joinFragments(
-          node.list.map(element => this.value(element)),
-          ', ',
-        );
-        return fragment`(${this.value(node.value)} IN (${list}))`;
+        const list = node.list.map(element => this.value(element));
+        const hasZero = node.list.some(element => element.kind === 'number-parameter' && element.value === 0);
+        if (hasZero && syntax.negativeZero !== null) list.push(syntax.negativeZero);
+        return fragment`(${this.value(node.value)} IN (${joinFragments(list, ', ')}))`;
       }
       case 'share':
         return syntax.share(this.value(node.shared.input), name => {

@@ -12,6 +12,8 @@ export abstract class BaseSyntax {
     return trustedSql(`${TABLE_ALIAS}.${column.name}`);
   }
 
+  readonly negativeZero: SqlFragment | null = null;
+
   interruptionPoint(): SqlFragment | null {
     return null;
   }

@@ -39,6 +39,8 @@ const MAX_NUMERIC_LENGTH = trustedSql(String(NUMERIC_TEXT_LENGTH));
 const NUMBER_TYPES = trustedSql(`('Int64', 'UInt64', 'Double')`);
 
 class ClickHouseSyntax extends BaseSyntax implements DialectSyntax {
+  override readonly negativeZero = trustedSql('-0.');
+
   text(value: string): SqlFragment {
     return parameter(value);
   }
@@ -138,7 +140,7 @@ class ClickHouseSyntax extends BaseSyntax implements DialectSyntax {
         return this.share(input, value =>
           clauses(
             fragment`if(${value} >= -9223372036854775808. AND ${value} < 9223372036854775808.,`,
-            fragment`trunc(${value}) + 0,`,
+            fragment`trunc(${value}),`,
             fragment`NULL)`,
           ),
         );
@@ -229,11 +231,10 @@ function numberAt(json: JsonCall): SqlFragment {
   );
 }
 
-/** Plus 0: ClickHouse looks numbers up in a list by their bits, in which -0 is not 0. */
 function numberFromText(text: SqlFragment): SqlFragment {
   return clauses(
     fragment`if(lengthUTF8(${text}) <= ${MAX_NUMERIC_LENGTH} AND match(${text}, ${NUMERIC}),`,
-    fragment`toFloat64OrNull(${text}) + 0,`,
+    fragment`toFloat64OrNull(${text}),`,
     fragment`NULL)`,
   );
 }
