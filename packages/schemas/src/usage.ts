@@ -23,6 +23,16 @@ function listOf<Item extends z.ZodType>(item: Item) {
 
 const seconds = laxInteger({ minimum: 0, maximum: 253_402_300_799 });
 
+/** Whether the text is a day of the calendar, written as a `next_page`. */
+function isDay(text: string): boolean {
+  const ms = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN;
+  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text);
+}
+
+function isBetween(seconds: number, start: number, end = Number.POSITIVE_INFINITY): boolean {
+  return seconds >= start && seconds < end;
+}
+
 /** Query parameters of the usage of generations. */
 export const usageInput = z
   .object({
@@ -37,14 +47,12 @@ export const usageInput = z
     project_ids: listOf(z.string()).describe('Only usage of these projects.'),
     models: listOf(z.string()).describe('Only usage of these models.'),
     limit: laxInteger({ minimum: 1, maximum: MAX_DAYS }).prefault(7).describe('Most buckets of a page.'),
-    page: z
-      .string()
-      .optional()
-      .describe('The `next_page` of the previous page.')
-      .refine(page => page === undefined || /^\d{4}-\d{2}-\d{2}$/.test(page), 'page must be a next_page'),
+    page: z.string().optional().describe('The `next_page` of the previous page.'),
   })
   .check(context => {
-    const { start_time: start, end_time: end } = context.value;
+    const { start_time: start, end_time: end, page } = context.value;
+    const isPage = page === undefined || (isDay(page) && isBetween(Date.parse(page) / 1_000, start, end));
+    if (!isPage) reportRule(context, 'page', 'page must be the next_page of a request with the same times');
     if (end !== undefined && end <= start)
       reportRule(context, 'end_time', 'end_time must be after start_time');
   });

@@ -56,6 +56,14 @@ it('pages join to the whole', async () => {
   expect(second.has_more).toBe(false);
 });
 
+it.each(['2026-13-45', '2026-02-30', '0000-00-00', '2026-11-1', '2026-11-19', '2026-11-23'])(
+  'refuses the page %s, which no request with these times gave',
+  page => {
+    const times = { start_time: START_S, end_time: START_S + 3 * DAY_S };
+    expect(usageInput.safeParse({ ...times, page }).error?.issues).toMatchObject([{ path: ['page'] }]);
+  },
+);
+
 it('shows a team its own usage only', async () => {
   const { asked, report } = createUsage();
   await report({ start_time: START_S }, { team: 'acme' });
