@@ -204,11 +204,23 @@ describe('ortler serve', () => {
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo;
     const { code, err } = await ortler(['serve', '--port', String(port), ...shared]);
+    const metrics = await ortler(['serve', '--port', '0', '--metrics-port', String(port), ...shared]);
     other.close();
-    expect(code).toBe(1);
-    expect(err).toBe(
-      `Port ${port} of 127.0.0.1 is in use. Stop what listens there, or choose another with --port.\n`,
-    );
+    expect([code, metrics.code]).toEqual([1, 1]);
+    const message = (flag: string) =>
+      `Port ${port} of 127.0.0.1 is in use. Stop what listens there, or choose another with ${flag}.\n`;
+    expect(err).toBe(message('--port'));
+    expect(metrics.err).toBe(message('--metrics-port'));
+  });
+
+  it('says which file of certificates it cannot use', async () => {
+    const traced = ['serve', ...shared, '--port', '0', '--otlp-traces-endpoint', 'https://localhost:4318'];
+    const missing = await ortler([...traced, '--otlp-certificate', join(folder, 'missing.pem')]);
+    expect(missing.code).toBe(1);
+    expect(missing.err).toMatch(/OTEL_EXPORTER_OTLP_CERTIFICATE cannot be read: ENOENT/);
+    const other = await ortler([...traced, '--otlp-certificate', join(folder, 'tiny', 'config.json')]);
+    expect(other.err).toMatch(/OTEL_EXPORTER_OTLP_CERTIFICATE names .* which is no PEM file\./);
+    expect(missing.err + other.err).not.toMatch(NO_STACK);
   });
 
   it('says when its data folder cannot be used', async () => {

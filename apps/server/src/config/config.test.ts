@@ -110,6 +110,40 @@ describe('readConfig', () => {
     expect(readConfig({ ORTLER_DEVICE: 'webgpu', ORTLER_KV_CACHE: 'int8' }).kvCache).toBe('int8');
   });
 
+  it('refuses settings that contradict each other or have no effect', () => {
+    expect(problemsOf({ ORTLER_METRICS_PORT: '9000', ORTLER_PORT: '9000' })).toEqual([
+      'ORTLER_METRICS_PORT and ORTLER_PORT are both 9000; without the first, /metrics is on the port of the API.',
+    ]);
+    expect(readConfig({ ORTLER_METRICS_PORT: '0', ORTLER_PORT: '0' }).metricsPort).toBe(0);
+    const traced = { ORTLER_OTLP_TRACES_ENDPOINT: 'http://localhost:4318/v1/traces' };
+    expect(problemsOf({ ...traced, OTEL_EXPORTER_OTLP_CLIENT_KEY: 'key.pem' })).toEqual([
+      'OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE and OTEL_EXPORTER_OTLP_CLIENT_KEY need each other; only one is set.',
+    ]);
+    expect(problemsOf({ ORTLER_KV_EVENTS_TOPIC: 'kv', ORTLER_KV_EVENTS_FORMAT: 'map' })).toEqual([
+      'ORTLER_KV_EVENTS_TOPIC needs ORTLER_KV_EVENTS.',
+      'ORTLER_KV_EVENTS_FORMAT needs ORTLER_KV_EVENTS.',
+    ]);
+    expect(problemsOf({ ORTLER_REASONING_PARSER: 'think,none' })).toEqual([
+      'ORTLER_REASONING_PARSER names two for all models (got "think,none").',
+    ]);
+    expect(problemsOf({}, { chatTemplates: 'a=x,a=y' })).toEqual([
+      '--chat-template names the model a twice (got "a=x,a=y").',
+    ]);
+  });
+
+  it('takes the words of the Hub for yes and no, and no other', () => {
+    for (const [word, offline] of [
+      ['1', true],
+      ['ON', true],
+      ['False', false],
+      ['0', false],
+    ] as const)
+      expect(readConfig({ HF_HUB_OFFLINE: word }).offline).toBe(offline);
+    expect(problemsOf({ HF_HUB_OFFLINE: 'ture' })).toEqual([
+      'HF_HUB_OFFLINE must be on or off (got "ture").',
+    ]);
+  });
+
   it('reports the wrong entry of a list, once', () => {
     expect(problemsOf({ ORTLER_CORS_ORIGINS: '*.example.org' }, { models: 'demo' })).toEqual([
       'ORTLER_CORS_ORIGINS must list origins such as https://example.org; "*.example.org" is none (got "*.example.org").',

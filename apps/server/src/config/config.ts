@@ -61,6 +61,8 @@ export function readConfig(
     problems.push(
       ...findUnservedModels(values as Config),
       ...findIdleKvEvents(values as Config),
+      ...findSharedPort(values as Config),
+      ...findHalfCertificate(values as Config),
       ...findInt8OnCuda(values as Config),
     );
     const upstream = readUpstreamKeys(environment, (values as Config).models);
@@ -96,14 +98,35 @@ function findUnservedModels(config: Config): string[] {
 }
 
 // A setting that would have no effect.
-function findIdleKvEvents({ kvEvents, kvEventsReplay, prefixCache }: Config): string[] {
+function findSharedPort({ port, metricsPort }: Config): string[] {
+  if (metricsPort === undefined || metricsPort === 0 || metricsPort !== port) return [];
+  return [
+    `${SETTINGS.metricsPort.variable} and ${SETTINGS.port.variable} are both ${port}; without the first, /metrics is on the port of the API.`,
+  ];
+}
+
+function findHalfCertificate(config: Config): string[] {
+  const { otlpTracesEndpoint, otlpClientCertificate: certificate, otlpClientKey: key } = config;
+  // Without traces the variables may be those of another program.
+  if (otlpTracesEndpoint === undefined || (certificate === undefined) === (key === undefined)) return [];
+  return [
+    `${SETTINGS.otlpClientCertificate.variable} and ${SETTINGS.otlpClientKey.variable} need each other; only one is set.`,
+  ];
+}
+
+function findIdleKvEvents(config: Config): string[] {
+  const { kvEvents, kvEventsReplay, kvEventsTopic, kvEventsFormat, prefixCache } = config;
   if (kvEvents !== undefined && prefixCache === 'off')
     return [
       `${SETTINGS.kvEvents.variable} needs ${SETTINGS.prefixCache.flag} on: nothing is cached without it.`,
     ];
-  if (kvEvents === undefined && kvEventsReplay !== undefined)
-    return [`${SETTINGS.kvEventsReplay.variable} needs ${SETTINGS.kvEvents.variable}.`];
-  return [];
+  if (kvEvents !== undefined) return [];
+  const idle = [
+    kvEventsReplay !== undefined && SETTINGS.kvEventsReplay.variable,
+    kvEventsTopic !== SETTINGS.kvEventsTopic.fallback && SETTINGS.kvEventsTopic.variable,
+    kvEventsFormat !== SETTINGS.kvEventsFormat.fallback && SETTINGS.kvEventsFormat.variable,
+  ];
+  return idle.flatMap(name => (name === false ? [] : [`${name} needs ${SETTINGS.kvEvents.variable}.`]));
 }
 
 // A misspelt variable would silently leave a default in place, so unknown names under our prefix are mistakes.

@@ -139,28 +139,35 @@ export function namesByModel<Name extends string>(
 ): z.ZodType<NamesByModel<Name>, string> {
   return z.string().transform((text, context) => {
     const ofModel = new Map<string, Name>();
-    let ofOthers = fallback;
+    let ofOthers: Name | undefined;
     for (const entry of text.split(',')) {
       const [, id, given] = /^\s*(?:([^=\s]+)\s*=)?\s*(\S+)\s*$/.exec(entry) ?? [];
       const name = names.find(known => known === given);
       if (name === undefined)
         context.addIssue(`must list names or id=name pairs with a name of ${names.join(', ')}`);
+      else if (id === undefined ? ofOthers !== undefined : ofModel.has(id)) context.addIssue(twice(id));
       else if (id === undefined) ofOthers = name;
       else ofModel.set(id, name);
+    }
+    return { ofModel, ofOthers: ofOthers ?? fallback };
+  });
+}
+
+export function chatTemplateFiles(): z.ZodType<ChatTemplateFiles, string> {
+  return z.string().transform((text, context) => {
+    const ofModel = new Map<string, string>();
+    let ofOthers: string | undefined;
+    for (const entry of text.split(',').filter(part => part.trim() !== '')) {
+      const [, id, file] = /^\s*(?:([^=\s/\\]+)\s*=)?\s*(.+?)\s*$/.exec(entry)!;
+      if (id === undefined ? ofOthers !== undefined : ofModel.has(id)) context.addIssue(twice(id));
+      else if (id === undefined) ofOthers = resolve(file!);
+      else ofModel.set(id, resolve(file!));
     }
     return { ofModel, ofOthers };
   });
 }
 
-export function chatTemplateFiles(): z.ZodType<ChatTemplateFiles, string> {
-  return z.string().transform(text => {
-    const ofModel = new Map<string, string>();
-    let ofOthers: string | undefined;
-    for (const entry of text.split(',').filter(part => part.trim() !== '')) {
-      const [, id, file] = /^\s*(?:([^=\s/\\]+)\s*=)?\s*(.+?)\s*$/.exec(entry)!;
-      if (id === undefined) ofOthers = resolve(file!);
-      else ofModel.set(id, resolve(file!));
-    }
-    return { ofModel, ofOthers };
-  });
+/** The message for a second entry of a model, or of all others. */
+function twice(id: string | undefined): string {
+  return `names ${id === undefined ? 'two for all models' : `the model ${id} twice`}`;
 }

@@ -4,6 +4,7 @@ import type { CatalogModel } from '@ortler/api';
 import type { DeviceChoice } from '@ortler/onnxruntime';
 import type { Config } from '../../config/config.ts';
 import { DatabaseError } from '../../db/database-errors.ts';
+import type { TcpEndpoint } from '../../kv-events/tcp-endpoint.ts';
 import { type RunningServer, startServer } from '../../main.ts';
 import { isOperatorError } from '../../models/is-operator-error.ts';
 import type { CatalogListener } from '../../models/log-models.ts';
@@ -57,17 +58,38 @@ async function listen(
       throw new UserError(`${error.message}\nChoose another with ${settingOf(error, config)}.`, {
         cause: error,
       });
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EADDRINUSE')
-      throw new UserError(
-        `Port ${config.port} of ${config.host} is in use. Stop what listens there, or choose another with --port.`,
-      );
-    if (code === 'EACCES' || code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
-      throw new UserError(
-        `Cannot listen on ${config.host}:${config.port} (${code}). Choose another --host or --port.`,
-      );
-    throw error;
+    throw toListenError(error as NodeJS.ErrnoException & { readonly port?: number }, config) ?? error;
   }
+}
+
+/** Undefined for an error of another kind. */
+function toListenError(
+  { code, syscall, port = 0 }: NodeJS.ErrnoException & { readonly port?: number },
+  config: Config,
+): UserError | undefined {
+  const [flag, { host, port: chosen }] = listenersOf(config).find(
+    ([, wanted]) => port !== 0 && wanted.port === port,
+  ) ?? ['--port', config];
+  if (code === 'EADDRINUSE')
+    return new UserError(
+      `Port ${chosen} of ${host} is in use. Stop what listens there, or choose another with ${flag}.`,
+    );
+  const isListening = syscall === 'listen' || syscall === 'getaddrinfo';
+  if (isListening && (code === 'EACCES' || code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND'))
+    return new UserError(
+      `Cannot listen on ${host}:${chosen} (${code}). Choose another ${flag === '--port' ? '--host or --port' : flag}.`,
+    );
+  return undefined;
+}
+
+/** Where a server listens besides its own port, by the flag that says so. */
+function listenersOf({ host, metricsPort, kvEvents, kvEventsReplay }: Config) {
+  const listeners: readonly (readonly [string, TcpEndpoint | undefined])[] = [
+    ['--metrics-port', metricsPort === undefined ? undefined : { host, port: metricsPort }],
+    ['--kv-events', kvEvents],
+    ['--kv-events-replay', kvEventsReplay],
+  ];
+  return listeners.flatMap(([flag, place]) => (place === undefined ? [] : [[flag, place] as const]));
 }
 
 /** The setting that chooses the database that failed. */

@@ -12,7 +12,10 @@ export const HUB_SETTINGS = {
     fallback: 'off',
     description: 'Models that are given by name come from the cache only; nothing is downloaded.',
     isSwitch: true,
-    schema: z.string().transform(isTrue),
+    schema: z
+      .string()
+      .regex(/^(1|on|yes|true|0|off|no|false)$/i, 'must be on or off')
+      .transform(isTrue),
   }),
   hubCacheDir: setting<string | undefined>({
     variable: 'HF_HUB_CACHE',
