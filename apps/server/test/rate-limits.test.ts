@@ -38,6 +38,11 @@ describe('rate limits', () => {
     const refused = await test.post(chat);
     expect(refused.statusCode).toBe(429);
     expect(Number(refused.headers['retry-after'])).toBeGreaterThanOrEqual(30);
+    expect(refused.headers).toMatchObject({
+      'x-ratelimit-limit-requests': '2',
+      'x-ratelimit-remaining-requests': '0',
+      'x-ratelimit-reset-requests': '1m0s',
+    });
     expect(refused.json()).toEqual({
       error: {
         message: 'Rate limit reached: this key may send 2 requests per minute.',
@@ -73,6 +78,12 @@ describe('rate limits', () => {
     await expect(client.chat.complete.mutate(chat)).rejects.toMatchObject({
       data: { httpStatus: 429, reason: 'rate_limit_requests' },
     });
+    const refused = await test.app.inject({
+      url: '/trpc/models.list',
+      headers: { authorization: AUTHORIZATION },
+    });
+    expect(refused.headers).toMatchObject({ 'x-ratelimit-remaining-requests': '0' });
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThanOrEqual(30);
   });
 
   it('bound the open requests of a team, until their streams end', async () => {

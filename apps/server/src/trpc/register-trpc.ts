@@ -74,6 +74,11 @@ export async function registerTrpc(
         textsOf.set(req, texts);
         return context;
       },
+      // As REST replies have it.
+      responseMeta: ({ errors }) => {
+        const waitMs = Math.max(0, ...errors.map(error => toPublicError(error, '').retryAfterMs ?? 0));
+        return waitMs === 0 ? {} : { headers: { 'retry-after': String(Math.ceil(waitMs / 1_000)) } };
+      },
       onError: ({ error, req, input }) => onError(error, toPublicError(error, req.id, input), req.id),
     },
   });

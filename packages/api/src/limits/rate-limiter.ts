@@ -91,6 +91,10 @@ export class RateLimiter implements RateLimiting {
     };
   }
 
+  headersOf(principal: LimitedCaller): Readonly<Record<string, string>> {
+    return toHeaders(this.#accountsOf(principal), this.#options.now());
+  }
+
   charge(principal: LimitedCaller, tokenCount: number): void {
     const nowMs = this.#options.now();
     for (const account of this.#accountsOf(principal)) {

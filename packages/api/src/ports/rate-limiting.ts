@@ -27,6 +27,8 @@ export interface AdmittedRequest {
 export interface RateLimiting {
   /** Counts a request. Throws: `rate_limit_requests`, `rate_limit_tokens`. A refused request counts nowhere. */
   admit(caller: LimitedCaller): AdmittedRequest;
+  /** `x-ratelimit-*` of the tightest limits, without counting a request. */
+  headersOf(caller: LimitedCaller): Readonly<Record<string, string>>;
   /** Counts the tokens of a prompt or an answer, which may put the caller into debt. */
   charge(caller: LimitedCaller, tokenCount: number): void;
 }

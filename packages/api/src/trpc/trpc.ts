@@ -2,6 +2,7 @@
 
 import { initTRPC } from '@trpc/server';
 import type { ZodObject } from 'zod';
+import type { AdmittedRequest, RateLimiting } from '../ports/rate-limiting.ts';
 import type { Principal, Services } from '../ports/services.ts';
 import { ApiError, type ApiErrorCode, type PublicError, toPublicError } from './errors.ts';
 import { int64Transformer } from './int64-transformer.ts';
@@ -135,10 +136,27 @@ function countRequest(
   principal: Principal,
 ) {
   if (limits === undefined) return;
-  const { headers, release } = limits.admit(principal);
-  for (const [name, value] of Object.entries(headers)) setHeader?.(name, value);
+  const tell = (headers: Readonly<Record<string, string>>) => {
+    for (const [name, value] of Object.entries(headers)) setHeader?.(name, value);
+  };
+  const { headers, release } = admit(limits, principal, tell);
+  tell(headers);
   if (onReplyEnd === undefined) release();
   else onReplyEnd(release);
+}
+
+/** A caller that is refused is told its limits, too. Throws: as `RateLimiting.admit`. */
+function admit(
+  limits: RateLimiting,
+  principal: Principal,
+  tell: (headers: Readonly<Record<string, string>>) => void,
+): AdmittedRequest {
+  try {
+    return limits.admit(principal);
+  } catch (error) {
+    tell(limits.headersOf(principal));
+    throw error;
+  }
 }
 
 /**
