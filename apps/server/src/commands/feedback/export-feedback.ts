@@ -72,11 +72,24 @@ async function writePages(
         .map(row => `${JSON.stringify(row)}\n`)
         .join(''),
     );
-    await handle.write(text, 0, text.length, position);
+    await writeWhole(handle, text, position);
     position += text.length;
     count += rowCount;
     onRows(count);
     after = lastCursor;
+  }
+}
+
+/** Writes all of `text`: where a disk fills up, a write ends early and only the next one fails. Throws: `UserError`. */
+async function writeWhole(handle: FileHandle, text: Uint8Array, position: number): Promise<void> {
+  try {
+    for (let done = 0; done < text.length; )
+      done += (await handle.write(text, done, text.length - done, position + done)).bytesWritten;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+    throw new UserError('The disk of the export is full. Free some space and continue with --resume.', {
+      cause: error,
+    });
   }
 }
 

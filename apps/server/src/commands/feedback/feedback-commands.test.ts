@@ -1,14 +1,16 @@
-import { appendFile, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { appendFile, copyFile, mkdir, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startChdb, toRecord, VECTOR_ROWS } from '@ortler/feedback-query/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { canMountDisk, mountDisk } from '../../../../../tests/support/small-disk.ts';
 import { PROJECT } from '../../../test/feedback/feedback-app.ts';
 import { TEST_CHDB } from '../../../test/feedback/feedback-places.ts';
 import { readConfig } from '../../config/config.ts';
 import { openDatabase } from '../../db/open-database.ts';
 import { createFeedbackStore } from '../../stores/feedback/feedback-store.ts';
 import type { Terminal } from '../terminal.ts';
+import { UserError } from '../user-error.ts';
 import { exportFeedback } from './export-feedback.ts';
 import { importFeedback } from './import-feedback.ts';
 import { indexFeedback } from './index-feedback.ts';
@@ -39,6 +41,49 @@ it('exports every row of a project, and imports them unchanged', async () => {
   await exportFeedback(configOf('second'), { projectId: PROJECT, file: copy, resume: false }, terminal);
   expect(await readFile(copy, 'utf8')).toBe(await readFile(file, 'utf8'));
 }, 60_000);
+
+it('imports texts with line separators of Unicode, and lines that end with CRLF', async () => {
+  const rows = join(folder, 'separators.jsonl');
+  const line = (id: string) =>
+    JSON.stringify({
+      id,
+      weave_ref: 'weave:///x',
+      feedback_type: 'custom',
+      payload: { a: 'b\u2028c\u2029\u0085' },
+    });
+  await writeFile(rows, `${line('s1')}\r\n${line('s2')}`);
+  const options = { ...importing, file: rows, projectId: 'acme/separators' };
+  expect(await importFeedback(configOf('separators'), options, terminal)).toBe(2);
+  const copy = join(folder, 'separators-copy.jsonl');
+  const exported = { projectId: 'acme/separators', file: copy, resume: false };
+  await exportFeedback(configOf('separators'), exported, terminal);
+  expect(await importFeedback(configOf('separators'), { ...importing, file: copy }, terminal)).toBe(2);
+}, 60_000);
+
+it.skipIf(!canMountDisk)(
+  'says when the disk of an export is full, and resumes it',
+  async () => {
+    const disk = join(folder, 'disk');
+    await mkdir(disk);
+    const unmount = mountDisk(disk, '64k');
+    try {
+      const onDisk = join(disk, 'feedback.jsonl');
+      const exporting = exportFeedback(
+        configOf('first'),
+        { projectId: PROJECT, file: onDisk, resume: false },
+        terminal,
+      );
+      await expect(exporting).rejects.toThrow(UserError);
+      const moved = join(folder, 'moved.jsonl');
+      await copyFile(onDisk, moved);
+      await exportFeedback(configOf('first'), { projectId: PROJECT, file: moved, resume: true }, terminal);
+      expect(await readFile(moved, 'utf8')).toBe(await readFile(file, 'utf8'));
+    } finally {
+      unmount();
+    }
+  },
+  60_000,
+);
 
 it.skipIf(TEST_CHDB === undefined)(
   `imports into ClickHouse and exports the same${TEST_CHDB === undefined ? ' (skipped: TEST_PYTHON names no Python with chdb)' : ''}`,

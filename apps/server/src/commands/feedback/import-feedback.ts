@@ -4,7 +4,6 @@
 
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline';
 import { ApiError, type FeedbackRecord, toFeedbackRecord } from '@ortler/api';
 import { parseLosslessJson } from '@ortler/json';
 import { feedbackCreateRequest, laxDateTime, toValidationDetails } from '@ortler/schemas';
@@ -63,10 +62,7 @@ export function importFeedback(config: Config, options: ImportOptions, terminal:
       rows.update(count);
     };
     try {
-      for await (const line of createInterface({
-        input: createReadStream(options.file),
-        crlfDelay: Infinity,
-      })) {
+      for await (const line of readLines(options.file)) {
         lineNumber += 1;
         if (lineNumber < options.fromLine || line.trim() === '') continue;
         batch.push(await toRecord(line, lineNumber, options, seen));
@@ -82,6 +78,17 @@ export function importFeedback(config: Config, options: ImportOptions, terminal:
     rows.end(`imported ${count} rows`);
     return count;
   });
+}
+
+/** Lines as JSON lines have them. Those of `node:readline` end at U+2028 and U+2029 too, which texts in JSON may hold. */
+async function* readLines(file: string): AsyncGenerator<string> {
+  let rest = '';
+  for await (const part of createReadStream(file, 'utf8') as AsyncIterable<string>) {
+    const lines = (rest + part).split('\n');
+    rest = lines.pop()!;
+    for (const line of lines) yield line.replace(/\r$/, '');
+  }
+  yield rest;
 }
 
 async function toRecord(
