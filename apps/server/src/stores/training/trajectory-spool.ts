@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { GroupRecord, TrajectoryRecord, TrajectorySpool } from '@ortler/api';
+import { parseNatively } from '@ortler/json';
 
 /** Size of one write to and one read from the file; a longer text is a block of its own. */
 const BLOCK_BYTES = 256 * 1024;
@@ -73,7 +74,7 @@ class Spool implements ReadableSpool {
         if (head === undefined) {
           const end = rest.indexOf(LINE_END);
           if (end === -1) break;
-          head = JSON.parse(rest.toString('utf8', 0, end)) as { jsonBytes: number };
+          head = parseNatively(rest.toString('utf8', 0, end)) as { jsonBytes: number };
           rest = rest.subarray(end + 1);
         }
         const { jsonBytes, ...fields } = head;
