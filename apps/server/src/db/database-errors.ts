@@ -61,11 +61,25 @@ export class DatabaseLostError extends Error {
 const SQLITE_UNIQUE_CODES: readonly unknown[] = [1555, 2067];
 const POSTGRES_UNIQUE_VIOLATION = '23505';
 const POSTGRES_QUERY_CANCELED = '57014';
+const POSTGRES_DEADLOCK_DETECTED = '40P01';
 
 /** Whether a statement violated a unique constraint. */
 export function isUniqueViolation(error: unknown): boolean {
   const { errcode, code } = error as { readonly errcode?: unknown; readonly code?: unknown };
   return SQLITE_UNIQUE_CODES.includes(errcode) || code === POSTGRES_UNIQUE_VIOLATION;
+}
+
+/** Another transaction changed what this one relied on. Run again, it can succeed. */
+export class LostRaceError extends Error {
+  override readonly name = 'LostRaceError';
+}
+
+/** Whether a transaction was undone because of another one, and can succeed when it is run again. */
+export function isLostRace(error: unknown): boolean {
+  return (
+    error instanceof LostRaceError ||
+    (error as { readonly code?: unknown }).code === POSTGRES_DEADLOCK_DETECTED
+  );
 }
 
 /** Whether a read was stopped by the time limit. */

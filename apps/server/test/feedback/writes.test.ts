@@ -247,6 +247,30 @@ describeOnEveryFeedbackPlace('feedback writes', ({ open, isConcurrent }) => {
       expect(await feedback.ids({})).toEqual(['mine']);
     });
 
+    it.runIf(isConcurrent)('takes batches, replaces and purges of the same ids at once', async () => {
+      const ids = Array.from({ length: 40 }, (_, index) => `many${String(index).padStart(2, '0')}`);
+      const batch = (turn: number) =>
+        feedback.post('batch/create', {
+          batch: ids.map((_, index) => custom({ id: ids[(index * 7 + turn * 11) % ids.length] })),
+        });
+      const purge = () =>
+        feedback.post('purge', {
+          project_id: PROJECT,
+          query: { $expr: { $or: ids.toReversed().map(byId) } },
+        });
+      const calls = await Promise.all(
+        Array.from({ length: 24 }, (_, turn) => (turn % 2 === 0 ? batch(turn) : purge())),
+      );
+      expect(calls.map(({ statusCode }) => statusCode)).toEqual(calls.map(() => 200));
+      const replaced = await Promise.all(
+        Array.from({ length: 12 }, (_, turn) =>
+          feedback.post('replace', { ...custom({ id: 'one', payload: { turn } }), feedback_id: 'one' }),
+        ),
+      );
+      expect(replaced.map(({ statusCode }) => statusCode)).toEqual(replaced.map(() => 200));
+      expect(await feedback.ids({ query: where('id', 'one') })).toEqual(['one']);
+    });
+
     it.runIf(isConcurrent)('stores one row when many send the same at once', async () => {
       const answers = await Promise.all(Array.from({ length: 8 }, () => create(custom({ id: 'race' }))));
       expect(answers.map(({ status }) => status)).toEqual(new Array(8).fill(200));

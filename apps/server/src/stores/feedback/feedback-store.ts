@@ -1,6 +1,6 @@
 // The feedback store in SQLite and PostgreSQL. Queries run on connections of their own; each write is one transaction.
 
-import type { FeedbackRecord, FeedbackStore, InsertedFeedback } from '@ortler/api';
+import { ApiError, type FeedbackRecord, type FeedbackStore, type InsertedFeedback } from '@ortler/api';
 import {
   type BoundFeedbackQuery,
   bindFeedbackQuery,
@@ -12,6 +12,7 @@ import {
 } from '@ortler/feedback-query';
 import type { Transaction } from 'kysely';
 import type { Database, DatabaseKind } from '../../db/database.ts';
+import { isLostRace, LostRaceError } from '../../db/database-errors.ts';
 import { guardedName, guardFor, READER_FUNCTIONS } from '../../db/sqlite/guarded-tables.ts';
 import type { FeedbackTable } from '../../db/tables/feedback.ts';
 import type { Tables } from '../../db/tables.ts';
@@ -24,6 +25,8 @@ const sqliteReaders = createInterruptibleSqliteDialect(READER_FUNCTIONS);
 
 /** Rows per statement: 25 columns each, and SQLite accepts 32,766 parameters. */
 const ROWS_PER_STATEMENT = 1_000;
+/** Attempts of a write that others of the same ids come in the way of. */
+const MAX_ATTEMPTS = 10;
 
 /** Creates the store on a migrated database. */
 export function createFeedbackStore(database: Database): FeedbackStore {
@@ -71,15 +74,31 @@ export function createFeedbackStore(database: Database): FeedbackStore {
     for (const group of groupRecords(records)) {
       const { numInsertedOrUpdatedRows } = await trx
         .insertInto('feedback')
-        .values(group.map(record => toStoredFeedback(kind, record)))
+        // In one order, so that two batches of the same ids do not wait for each other.
+        .values(group.toSorted(byId).map(record => toStoredFeedback(kind, record)))
         .onConflict(conflict => conflict.columns(['project_id', 'id']).doNothing())
         .executeTakeFirstOrThrow();
       const isAllNew = numInsertedOrUpdatedRows === BigInt(group.length);
       const stored = isAllNew ? null : await findStored(trx, group);
-      for (const record of group)
-        inserted.set(record, stored === null ? asNew(record) : asStored(record, stored.get(record.id)!));
+      for (const record of group) {
+        const row = stored?.get(record.id);
+        // PostgreSQL: it was there at the insert, and another transaction has deleted it since.
+        if (stored !== null && row === undefined)
+          throw new LostRaceError(`Feedback ${record.id} was deleted`);
+        inserted.set(record, row === undefined ? asNew(record) : asStored(record, row));
+      }
     }
     return records.map(record => inserted.get(record)!);
+  };
+
+  /** A transaction, which is run again where another one came in its way. On SQLite none can. */
+  const write = async <Result>(work: (trx: Transaction<Tables>) => Promise<Result>): Promise<Result> => {
+    for (let attempt = 1; ; attempt++)
+      try {
+        return await database.transaction(work);
+      } catch (error) {
+        if (!isLostRace(error) || attempt === MAX_ATTEMPTS) throw error;
+      }
   };
 
   return {
@@ -96,22 +115,29 @@ export function createFeedbackStore(database: Database): FeedbackStore {
         withPublicErrors(queries.readRows(statement, signal)),
       ),
 
-    insert: async records =>
-      records.length === 0 ? [] : database.transaction(trx => insertAll(trx, records)),
+    insert: async records => (records.length === 0 ? [] : write(trx => insertAll(trx, records))),
 
     replace: (removedId, record) =>
-      database.transaction(async trx => {
+      write(async trx => {
         await deleteIds(trx, record.project_id, [removedId]);
-        const [inserted] = await insertAll(trx, [record]);
+        const [inserted] = await insertAll(trx, [record]).catch((error: unknown) => {
+          // The id has just been deleted, so another transaction has stored it since.
+          const isBack = error instanceof ApiError && error.reason === 'conflict' && record.id === removedId;
+          throw isBack ? new LostRaceError(error.message, { cause: error }) : error;
+        });
         return inserted!;
       }),
 
-    delete: (projectId, ids) => database.transaction(trx => deleteIds(trx, projectId, ids)),
+    delete: (projectId, ids) => write(trx => deleteIds(trx, projectId, ids)),
   };
 }
 
 async function deleteIds(trx: Transaction<Tables>, projectId: string, ids: readonly string[]): Promise<void> {
   await trx.deleteFrom('feedback').where('project_id', '=', projectId).where('id', 'in', ids).execute();
+}
+
+function byId(left: FeedbackRecord, right: FeedbackRecord): number {
+  return left.id < right.id ? -1 : 1;
 }
 
 /** Groups that one statement can insert: records of one project with distinct ids. */
