@@ -14,6 +14,13 @@ describeOnEveryDatabase('models and checkpoints', ({ open }) => {
 
   const list = (id: string, query = ''): Promise<Reply> => training.call('GET', `/${id}/checkpoints${query}`);
 
+  it('refuses the id of a model that the server serves, which chats would reach in its place', async () => {
+    const taken = await training.call('POST', '', { name: 'demo', base_model: 'demo' });
+    expect(taken).toMatchObject({ status: 409, body: { detail: expect.stringContaining('the id demo') } });
+    const elsewhere = { entity: 'acme', name: 'demo', base_model: 'demo' };
+    expect((await training.call('POST', '', elsewhere)).status).toBe(200);
+  });
+
   it('creates a model, and gives the one that has its name only when asked to', async () => {
     const body = { entity: null, project: 'p', name: 'twice', base_model: 'm', return_existing: true };
     const first = await training.call('POST', '', body);

@@ -10,7 +10,7 @@ import {
   trainingModelRequest,
 } from '@ortler/schemas';
 import type { Principal, Services } from '../ports/services.ts';
-import type { TrainingModelListOptions } from '../ports/training-services.ts';
+import type { TrainingModelListOptions, TrainingModelName } from '../ports/training-services.ts';
 import { DEFAULT_NAMESPACE, homeEntity, mayReach, requireEntity } from '../team.ts';
 import { findModel } from '../training/find-model.ts';
 import { toModelReference } from '../training/model-reference.ts';
@@ -26,6 +26,20 @@ const GENERATED_NAME_LENGTH = 8;
 
 export function createTrainingModelProcedures(services: Services) {
   const procedure = createBearerProcedure(services).use(reportFaults);
+
+  /** Throws: `conflict` for a new model whose id would be that of a model of the operator, which chats would reach in its place. */
+  async function requireFreeId(wanted: TrainingModelName): Promise<void> {
+    const id = toModelReference(wanted);
+    if (
+      services.models.find(id) === undefined ||
+      (await services.training.models.findByName(wanted)) !== null
+    )
+      return;
+    throw new ApiError(
+      'conflict',
+      `This server serves a model with the id ${id}; choose another name or project.`,
+    );
+  }
 
   async function listPage(caller: Principal, options: TrainingModelListOptions) {
     const { entity, after } = options;
@@ -62,6 +76,7 @@ export function createTrainingModelProcedures(services: Services) {
           baseModel: input.base_model,
         };
         requireEntity(ctx.principal, wanted.entity);
+        await requireFreeId(wanted);
         const { model, isNew } = await services.training.models.create(wanted);
         if (!isNew && !input.return_existing)
           throw new ApiError(
