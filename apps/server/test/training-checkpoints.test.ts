@@ -14,6 +14,16 @@ describeOnEveryDatabase('models and checkpoints', ({ open }) => {
 
   const list = (id: string, query = ''): Promise<Reply> => training.call('GET', `/${id}/checkpoints${query}`);
 
+  it('refuses to change anything of a checkpoint but its metrics', async () => {
+    const id = await training.createModel();
+    const [checkpoint] = await training.addCheckpoints(id, 1);
+    const body = { metrics: { a: 1 }, step: 3 };
+    expect(await training.call('PATCH', `/${id}/checkpoints/${checkpoint}`, body)).toMatchObject({
+      status: 422,
+      body: { detail: [{ loc: ['body', 'step'], type: 'extra_forbidden' }] },
+    });
+  });
+
   it('refuses the id of a model that the server serves, which chats would reach in its place', async () => {
     const taken = await training.call('POST', '', { name: 'demo', base_model: 'demo' });
     expect(taken).toMatchObject({ status: 409, body: { detail: expect.stringContaining('the id demo') } });

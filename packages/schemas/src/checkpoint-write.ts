@@ -45,7 +45,8 @@ export const checkpointRegistrationInput = z.strictObject({
 
 export const checkpointInput = z.object({ model_id: modelIdParameter, checkpoint_id: idParameter });
 
-export const checkpointMetricsInput = z.object({
+/** Unknown keys are refused here, too: nothing but metrics can change. */
+export const checkpointMetricsInput = z.strictObject({
   model_id: modelIdParameter,
   checkpoint_id: idParameter,
   metrics,
