@@ -62,11 +62,20 @@ const SQLITE_UNIQUE_CODES: readonly unknown[] = [1555, 2067];
 const POSTGRES_UNIQUE_VIOLATION = '23505';
 const POSTGRES_QUERY_CANCELED = '57014';
 const POSTGRES_DEADLOCK_DETECTED = '40P01';
+const POSTGRES_PROGRAM_LIMIT_EXCEEDED = '54000';
 
 /** Whether a statement violated a unique constraint. */
 export function isUniqueViolation(error: unknown): boolean {
   const { errcode, code } = error as { readonly errcode?: unknown; readonly code?: unknown };
   return SQLITE_UNIQUE_CODES.includes(errcode) || code === POSTGRES_UNIQUE_VIOLATION;
+}
+
+/** Whether a row has texts that are too long for an index: PostgreSQL takes about 2,700 bytes for all columns of one. */
+export function isIndexEntryTooLong(error: unknown): boolean {
+  return (
+    (error as { readonly code?: unknown }).code === POSTGRES_PROGRAM_LIMIT_EXCEEDED &&
+    messageOf(error).includes('index row')
+  );
 }
 
 /** Another transaction changed what this one relied on. Run again, it can succeed. */

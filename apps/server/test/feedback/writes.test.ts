@@ -28,7 +28,7 @@ const runnable = (extra: Record<string, unknown>) => ({
 });
 const byId = (id: string) => ({ $eq: [{ $getField: 'id' }, { $literal: id }] });
 
-describeOnEveryFeedbackPlace('feedback writes', ({ open, isConcurrent }) => {
+describeOnEveryFeedbackPlace('feedback writes', ({ name, open, isConcurrent }) => {
   const feedback = useFeedbackApp(open);
   beforeEach(() => feedback.fill([]));
 
@@ -245,6 +245,23 @@ describeOnEveryFeedbackPlace('feedback writes', ({ open, isConcurrent }) => {
       expect(await create(custom({ id: 'mine', project_id: 'acme/other' }))).toMatchObject({ status: 200 });
       await feedback.post('purge', { project_id: 'acme/other', query: { $expr: byId('mine') } });
       expect(await feedback.ids({})).toEqual(['mine']);
+    });
+
+    it('stores texts that are too long for an index, or says so', async () => {
+      // Without repetitions, which PostgreSQL would compress.
+      const long = Array.from({ length: 1_200 }, (_, index) =>
+        (index * index * 7_919).toString(36).slice(-3),
+      );
+      const text = long.join('').slice(0, 3_500);
+      const answers = [
+        await feedback.post('create', custom({ weave_ref: text })),
+        await feedback.post('batch/create', { batch: [custom({ project_id: text })] }),
+        await feedback.post('queue/create', { project_id: text }),
+      ];
+      const isLimited = name === 'pglite' || name === 'postgres';
+      // Annotation queues are in the transactional database, which is SQLite beside ClickHouse here.
+      expect(answers.map(({ statusCode }) => statusCode)).toEqual(answers.map(() => (isLimited ? 400 : 200)));
+      if (isLimited) expect(answers[0]!.json().detail).toContain('2,600 bytes');
     });
 
     it.runIf(isConcurrent)('takes batches, replaces and purges of the same ids at once', async () => {

@@ -2,6 +2,7 @@
 
 import type { AnnotationServices } from '@ortler/api';
 import type { Database } from '../../db/database.ts';
+import { toPublicFailure } from './public-failure.ts';
 
 /** @param now Unit: milliseconds since 1970. */
 export function createAnnotationStores(
@@ -25,7 +26,8 @@ export function createAnnotationStores(
           .insertInto('annotation_specs')
           .values({ project_id: projectId, name, digest, field_schema: fieldSchema, created_at: now() })
           .onConflict(conflict => conflict.columns(['project_id', 'name', 'digest']).doNothing())
-          .execute();
+          .execute()
+          .catch(rethrow);
       },
     },
     queues: {
@@ -44,7 +46,8 @@ export function createAnnotationStores(
           .insertInto('annotation_queues')
           .values({ project_id: projectId, id, created_at: now(), deleted_at: null })
           .onConflict(conflict => conflict.columns(['project_id', 'id']).doUpdateSet({ deleted_at: null }))
-          .execute();
+          .execute()
+          .catch(rethrow);
       },
       async delete(projectId, id) {
         await db
@@ -56,4 +59,8 @@ export function createAnnotationStores(
       },
     },
   };
+}
+
+function rethrow(error: unknown): never {
+  throw toPublicFailure(error);
 }

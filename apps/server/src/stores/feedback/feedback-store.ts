@@ -97,7 +97,7 @@ export function createFeedbackStore(database: Database): FeedbackStore {
       try {
         return await database.transaction(work);
       } catch (error) {
-        if (!isLostRace(error) || attempt === MAX_ATTEMPTS) throw error;
+        if (!isLostRace(error) || attempt === MAX_ATTEMPTS) throw toPublicFailure(error);
       }
   };
 

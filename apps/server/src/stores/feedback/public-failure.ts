@@ -1,9 +1,14 @@
 // Database errors that a client may see, as API errors.
 
 import { ApiError } from '@ortler/api';
-import { isQueryTimeout, isResultTooLarge, ParameterTooLongError } from '../../db/database-errors.ts';
+import {
+  isIndexEntryTooLong,
+  isQueryTimeout,
+  isResultTooLarge,
+  ParameterTooLongError,
+} from '../../db/database-errors.ts';
 
-/** The API error of a failed read; an error that the client did not cause is returned unchanged. */
+/** The API error of a failed read or write; an error that the client did not cause is returned unchanged. */
 export function toPublicFailure(error: unknown): unknown {
   if (isQueryTimeout(error))
     return new ApiError(
@@ -15,6 +20,12 @@ export function toPublicFailure(error: unknown): unknown {
     return new ApiError('answer_too_large', 'The answer is too large; ask for fewer rows or fields', {
       cause: error,
     });
+  if (isIndexEntryTooLong(error))
+    return new ApiError(
+      'invalid_parameter',
+      'The texts that the database has an index on (project_id, id, feedback_type, references, and payload paths that the operator has indexed) are too long: PostgreSQL takes about 2,600 bytes',
+      { cause: error },
+    );
   if (error instanceof ParameterTooLongError)
     return new ApiError('invalid_parameter', error.message, { param: 'query', cause: error });
   return error;
