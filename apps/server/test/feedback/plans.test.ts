@@ -128,6 +128,19 @@ describeOnEveryDatabase('plans', ({ name, open }) => {
       expect(await planOf({ query })).not.toContain(payloadIndexName(index));
     });
 
+    it.runIf(name === 'postgres')('are not left unfinished by texts that are too long for them', async () => {
+      const digits = Array.from({ length: 2_000 }, (_, index) => (index * index * 7_919).toString(36));
+      const row = feedbackRow({ id: 'long', payload: { essay: digits.join('') } });
+      const store = createFeedbackStore(database);
+      await store.insert([toRecord(row)]);
+      const index = { path: 'payload.essay', reading: 'text' } as const;
+      for (let time = 0; time < 2; time++)
+        await expect(createPayloadIndex(database, index)).rejects.toThrow(/payload\.essay .* 2,600 bytes/);
+      await store.delete(row.project_id, ['long']);
+      await createPayloadIndex(database, index);
+      await dropPayloadIndex(database, index);
+    });
+
     it.each(['id', 'payload', "payload.it's", 'payload.a b', 'payload.a"b', 'nope'])(
       'are refused on %s',
       async path => {

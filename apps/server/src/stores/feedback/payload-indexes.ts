@@ -5,10 +5,12 @@ import {
   type IndexReading,
   payloadIndexExpression,
   postgresDialect,
+  QueryError,
   sqliteDialect,
 } from '@ortler/feedback-query';
 import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
+import { isIndexEntryTooLong } from '../../db/database-errors.ts';
 
 export interface PayloadIndex {
   /** `payload.output.score` */
@@ -49,10 +51,28 @@ export async function createPayloadIndex(database: Database, index: PayloadIndex
   const expression = sql.raw(payloadIndexExpression(index.path, index.reading, dialect));
   const name = sql.id(payloadIndexName(index));
   const concurrently = kind === 'postgres' ? sql`concurrently` : sql``;
-  await sql`create index ${concurrently} if not exists ${name}
-    on feedback (project_id, (${expression}), created_at, id)`.execute(db);
+  if (kind === 'postgres') await dropUnfinishedIndex(database, index);
+  try {
+    await sql`create index ${concurrently} if not exists ${name}
+      on feedback (project_id, (${expression}), created_at, id)`.execute(db);
+  } catch (error) {
+    if (kind === 'postgres') await dropUnfinishedIndex(database, index);
+    if (!isIndexEntryTooLong(error)) throw error;
+    const message = `Feedback has longer texts at ${index.path} than an index of PostgreSQL takes, about 2,600 bytes`;
+    throw new QueryError('too_large', ['field'], message);
+  }
   await sql`analyze feedback`.execute(db);
   if (kind === 'sqlite') await announceNewStatistics(database);
+}
+
+/** Drops the index if a build of it has failed or was killed: no query uses it, `if not exists` finds it, and writes pay for it. */
+async function dropUnfinishedIndex(database: Database, index: PayloadIndex): Promise<void> {
+  const { rows } = await sql`select 1 from pg_index join pg_class on pg_class.oid = indexrelid
+    where relname = ${payloadIndexName(index)} and not indisvalid
+      and not exists (select 1 from pg_stat_progress_create_index as build where build.index_relid = indexrelid)`.execute(
+    database.db,
+  );
+  if (rows.length > 0) await dropPayloadIndex(database, index);
 }
 
 /**
