@@ -97,7 +97,7 @@ function findUnservedModels(config: Config): string[] {
   );
 }
 
-// A setting that would have no effect.
+// Both would listen on it.
 function findSharedPort({ port, metricsPort }: Config): string[] {
   if (metricsPort === undefined || metricsPort === 0 || metricsPort !== port) return [];
   return [
@@ -114,6 +114,7 @@ function findHalfCertificate(config: Config): string[] {
   ];
 }
 
+// A setting that would have no effect.
 function findIdleKvEvents(config: Config): string[] {
   const { kvEvents, kvEventsReplay, kvEventsTopic, kvEventsFormat, prefixCache } = config;
   if (kvEvents !== undefined && prefixCache === 'off')
