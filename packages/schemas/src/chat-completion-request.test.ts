@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { chatCompletionRequest } from './chat-completion-request.ts';
 import { MAX_MESSAGE_COUNT } from './chat-prompt.ts';
-import { removedConstraintFields, structuredOutputs } from './chat-structured-output.ts';
+import { structuredOutputs } from './chat-structured-output.ts';
 import { toChatValidationError } from './error.ts';
 import { chatChoice, chatCompletion, responseMessage } from './index.ts';
+import { removedConstraintFields, removedToolFields } from './removed-fields.ts';
 import { toValidationDetails } from './validation-error.ts';
 
 const MESSAGES = [{ role: 'user', content: 'hi' }];
@@ -104,6 +105,7 @@ describe('chatCompletionRequest', () => {
     expect(Object.keys(chatCompletionRequest.shape)).toEqual([
       ...names,
       ...Object.keys(removedConstraintFields),
+      ...Object.keys(removedToolFields),
     ]);
   });
 
@@ -154,6 +156,16 @@ describe('chatCompletionRequest', () => {
       loc: ['body', field],
       msg: `${field} is not supported; use ${replacement}`,
     });
+  });
+
+  it.each([
+    ['functions', [{ name: 'f' }], 'tools'],
+    ['function_call', 'auto', 'tool_choice'],
+  ])('refuses %s by name, with the field to use', (field, value, replacement) => {
+    expect(faults({ [field]: value })).toMatchObject([
+      { loc: ['body', field], msg: `${field} is not supported; use ${replacement}` },
+    ]);
+    expect(faults({ [field]: null })).toEqual([]);
   });
 
   it('drops unknown fields at every level', () => {

@@ -11,9 +11,10 @@ import {
   samplingFields,
   stoppingFields,
 } from './chat-sampling.ts';
-import { removedConstraintFields, structuredOutputFields } from './chat-structured-output.ts';
+import { structuredOutputFields } from './chat-structured-output.ts';
 import { toolFields } from './chat-tools.ts';
 import { laxBoolean, laxInteger, laxNumber, nullAsDefault, reportRule } from './lax-primitives.ts';
+import { removedConstraintFields, removedToolFields } from './removed-fields.ts';
 import { checkSharedRules } from './request-rules.ts';
 
 /** Longest `cache_salt`, in UTF-16 code units. Source: the service this wire format comes from. */
@@ -107,6 +108,7 @@ export const chatCompletionRequest = z
     vllm_xargs: extraArguments.describe('Other name of `engine_xargs`.').meta({ deprecated: true }),
     ...latestFields,
     ...removedConstraintFields,
+    ...removedToolFields,
   })
   .check(context => {
     const request = context.value;
@@ -166,6 +168,7 @@ export const chatCompletionRequestExamples = {
     { input: { messages: FRANCE, tool_choice: 'always' }, type: 'literal_error', loc: ['tool_choice'] },
     { input: { messages: FRANCE, tools: [] }, type: 'too_short', loc: ['tools'] },
     { input: { messages: FRANCE, guided_json: {} }, type: 'value_error', loc: ['guided_json'] },
+    { input: { messages: FRANCE, functions: [] }, type: 'value_error', loc: ['functions'] },
     { input: { messages: FRANCE, top_logprobs: 2 }, type: 'value_error', loc: ['top_logprobs'] },
     {
       input: { messages: FRANCE, engine_xargs: { a: { b: 1 } } },

@@ -143,22 +143,6 @@ export const structuredOutputFields = {
   structured_outputs: structuredOutputs.nullish(),
 } as const;
 
-/** Fields of older clients. They are refused by name, because their senders count on a constraint. */
-export const removedConstraintFields = {
-  guided_json: removedField('guided_json', 'structured_outputs.json'),
-  guided_regex: removedField('guided_regex', 'structured_outputs.regex'),
-  guided_choice: removedField('guided_choice', 'structured_outputs.choice'),
-  guided_grammar: removedField('guided_grammar', 'structured_outputs.grammar'),
-} as const;
-
-function removedField(name: string, replacement: string) {
-  return z
-    .null({ error: `${name} is not supported; use ${replacement}` })
-    .optional()
-    .describe(`Refused: use \`${replacement}\`.`)
-    .meta({ deprecated: true });
-}
-
 export const responseFormatExamples = {
   valid: [
     { type: 'text' },

@@ -4,8 +4,8 @@
 import { z } from 'zod';
 import { chatCompletionRequest } from './chat-completion-request.ts';
 import { extendedFields, latestFields } from './chat-sampling.ts';
-import { removedConstraintFields } from './chat-structured-output.ts';
 import { laxBoolean, laxInteger, laxIntegerButNoText, nullAsDefault, reportRule } from './lax-primitives.ts';
+import { removedConstraintFields } from './removed-fields.ts';
 import { checkSharedRules } from './request-rules.ts';
 import { promptList } from './token-ids.ts';
 

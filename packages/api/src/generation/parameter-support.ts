@@ -83,6 +83,8 @@ export const PARAMETER_SUPPORT: {
   guided_regex: served,
   guided_choice: served,
   guided_grammar: served,
+  functions: served,
+  function_call: served,
 };
 
 /** Remark of the documents beside the meaning of a field; null where there is none. */
