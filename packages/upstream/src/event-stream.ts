@@ -21,8 +21,9 @@ export class EventStream implements AsyncIterableIterator<string, void> {
   readonly #decoder = new TextDecoder('utf-8', { fatal: true });
   /** Events that came and were not taken. */
   readonly #events: string[] = [];
-  /** The end of what came, a line without its end. */
-  #rest = '';
+  /** The end of what came, a line without its end, in pieces: a long one is joined once. */
+  #rest: string[] = [];
+  #restLength = 0;
   #data: string[] = [];
   /** `[DONE]` came, or the stream was left. */
   #isDone = false;
@@ -87,12 +88,18 @@ export class EventStream implements AsyncIterableIterator<string, void> {
   }
 
   #add(text: string): void {
-    this.#rest += text;
-    if (this.#rest.length > MAX_EVENT_LENGTH)
-      throw new UpstreamError('invalid_reply', 'An event has no end.');
+    // Bytes of a character that is not complete.
+    if (text === '') return;
+    const followsReturn = this.#rest.at(-1)?.endsWith('\r') === true;
+    this.#rest.push(text);
+    this.#restLength += text.length;
+    if (this.#restLength > MAX_EVENT_LENGTH) throw new UpstreamError('invalid_reply', 'An event has no end.');
+    if (!followsReturn && !/[\r\n]/.test(text)) return;
     // A carriage return at the end may belong to a line feed that has not come yet.
-    const lines = this.#rest.split(/\r\n|\n|\r(?!$)/);
-    this.#rest = lines.pop()!;
+    const lines = this.#rest.join('').split(/\r\n|\n|\r(?!$)/);
+    const rest = lines.pop()!;
+    this.#rest = [rest];
+    this.#restLength = rest.length;
     for (const line of lines) {
       if (line !== '') {
         if (/^data(:|$)/.test(line)) this.#data.push(line.replace(/^data:? ?/, ''));

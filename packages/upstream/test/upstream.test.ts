@@ -141,6 +141,12 @@ describe('a stream', () => {
     expect(openCounts(upstream)).toEqual([0]);
   });
 
+  it('takes carriage returns alone for ends of lines, apart from their line feeds too', async () => {
+    const pieces = ['data: o', 'n', 'e\r', '\r', 'data: two\r', '\n', '\r\n', 'data: [DONE]\r', '\r', ' '];
+    const upstream = connect([(await start(steps.events(...pieces))).url]);
+    expect(await readAll(upstream)).toEqual(['one', 'two']);
+  });
+
   it.each([
     ['reset within its events', steps.eventsThenReset('data: 1\n\n'), 'broken'],
     ['ended without [DONE]', steps.events('data: 1\n\n'), 'broken'],
