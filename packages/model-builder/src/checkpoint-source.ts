@@ -3,7 +3,7 @@
 import { basename, dirname, join } from 'node:path';
 import { GgufModel, listGgufFiles } from '@ortler/gguf';
 import { CONFIG_FILE, readDecoderConfig } from './architectures/read-decoder-config.ts';
-import { copyCompanions, listCompanionFiles } from './copy-companions.ts';
+import { checkCompanions, copyCompanions, listCompanionFiles } from './copy-companions.ts';
 import { findGguf } from './gguf/find-gguf.ts';
 import { GgufCheckpoint } from './gguf/gguf-checkpoint.ts';
 import { readingGguf } from './gguf/gguf-fault.ts';
@@ -60,6 +60,7 @@ function huggingFaceSource(folder: string): CheckpointSource {
       await refuseOtherLayouts(folder, CONFIG_FILE);
       const config = await readDecoderConfig(folder);
       const quantisation = await readQuantisationConfig(folder);
+      await checkCompanions(folder);
       return {
         config,
         configFile: join(folder, CONFIG_FILE),

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { copyCompanions, listCompanionFiles } from './copy-companions.ts';
+import { checkCompanions, copyCompanions, listCompanionFiles } from './copy-companions.ts';
 
 let root: string;
 beforeEach(async () => {
@@ -29,5 +29,16 @@ test('a folder without a tokenizer is refused by the name of the file', async ()
   await expect(listCompanionFiles(root)).rejects.toMatchObject({
     code: 'source_invalid',
     message: expect.stringContaining('tokenizer.json is missing'),
+  });
+});
+
+test('a file that was cut short is named before a build; numbers that only Python writes are none', async () => {
+  await writeFile(join(root, 'config.json'), '{"time_step_limit": [0.0, Infinity]}');
+  await writeFile(join(root, 'tokenizer.json'), '{}');
+  await checkCompanions(root);
+  await writeFile(join(root, 'generation_config.json'), '{"eos_token_id": [1,');
+  await expect(checkCompanions(root)).rejects.toMatchObject({
+    code: 'config_invalid',
+    message: `${join(root, 'generation_config.json')} is not JSON`,
   });
 });

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { CHAT_TEMPLATE_FOLDER, COMPANION_FILES } from '@ortler/engine/graph-contract';
 import { writeDurably } from './build-folder.ts';
 import { ModelBuildError } from './errors.ts';
+import { checkJsonFile } from './hugging-face/json-file.ts';
 
 /** Files of the checkpoint that are copied to the model folder. Throws: `source_invalid` where a needed one is missing. */
 export async function listCompanionFiles(
@@ -30,6 +31,15 @@ async function listNamedTemplates(sourceDir: string): Promise<string[]> {
   const names = await readdir(join(sourceDir, CHAT_TEMPLATE_FOLDER)).catch(() => []);
   const templates = names.filter(name => name.endsWith('.jinja')).toSorted();
   return templates.map(name => `${CHAT_TEMPLATE_FOLDER}/${name}`);
+}
+
+/**
+ * Files that are cut short or empty show before a build, which may take long, and not when its model is loaded.
+ * Throws: `source_invalid`, `config_invalid`.
+ */
+export async function checkCompanions(sourceDir: string): Promise<void> {
+  for (const name of await listCompanionFiles(sourceDir))
+    if (name.endsWith('.json')) await checkJsonFile(join(sourceDir, name));
 }
 
 /** Mutates: the disk, in `folder`. */

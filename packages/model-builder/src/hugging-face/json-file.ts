@@ -15,6 +15,15 @@ export async function readJsonFile(path: string): Promise<unknown> {
   }
 }
 
+/** As `readJsonFile`, for what is only copied: a tokenizer may have tens of megabytes. Throws: as that. */
+export async function checkJsonFile(path: string): Promise<void> {
+  try {
+    JSON.parse(await readFile(path, 'utf8'));
+  } catch {
+    await readJsonFile(path);
+  }
+}
+
 const TEXT_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\b(?:Infinity|NaN)\b/g;
 
 /** Python writes numbers that JSON does not have. They become the objects that newer versions of transformers write. */
