@@ -57,12 +57,8 @@ class ExprCompiler {
       }
       case 'compare-payload':
         return this.#comparePayload(node);
-      case 'one-of': {
-        const list = node.list.map(element => this.value(element));
-        const hasZero = node.list.some(element => element.kind === 'number-parameter' && element.value === 0);
-        if (hasZero && syntax.negativeZero !== null) list.push(syntax.negativeZero);
-        return fragment`(${this.value(node.value)} IN (${joinFragments(list, ', ')}))`;
-      }
+      case 'one-of':
+        return fragment`(${this.value(node.value)} IN (${joinFragments(this.#listed(node.list), ', ')}))`;
       case 'share':
         return syntax.share(this.value(node.shared.input), name => {
           this.#shared.set(node.shared, name);
@@ -88,6 +84,18 @@ class ExprCompiler {
       default:
         return assertNever(node);
     }
+  }
+
+  /** Where -0 is not 0 there is one more number: -0 beside 0, else a number again, so that the SQL is the same for both. */
+  #listed(list: readonly BoundValue[]): SqlFragment[] {
+    const syntax = this.#syntax;
+    const numbers = list.flatMap(element => (element.kind === 'number-parameter' ? [element.value] : []));
+    const [first] = numbers;
+    if (first === undefined || !syntax.listsNumbersByBits) return list.map(element => this.value(element));
+    const listed = list.map(element =>
+      element.kind === 'number-parameter' ? syntax.number(element.value + 0) : this.value(element),
+    );
+    return [...listed, syntax.number(numbers.includes(0) ? -0 : first)];
   }
 
   value(node: BoundValue): SqlFragment {

@@ -64,8 +64,8 @@ export interface DialectSyntax {
   /** `<created_at> <id>` as one text that sorts by time, then by id. */
   momentAndId(moment: SqlFragment, id: SqlFragment): SqlFragment;
   countRows(): SqlFragment;
-  /** What to list beside 0 where `IN` compares numbers by their bits, in which -0 is another one. Null: it does not. */
-  readonly negativeZero: SqlFragment | null;
+  /** `IN` compares numbers by their bits, in which -0 is not 0. */
+  readonly listsNumbersByBits: boolean;
   /** A condition that is always true, at which the database may stop a long statement. Null: it needs none. */
   interruptionPoint(): SqlFragment | null;
 }

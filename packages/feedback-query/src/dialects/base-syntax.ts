@@ -12,7 +12,7 @@ export abstract class BaseSyntax {
     return trustedSql(`${TABLE_ALIAS}.${column.name}`);
   }
 
-  readonly negativeZero: SqlFragment | null = null;
+  readonly listsNumbersByBits: boolean = false;
 
   interruptionPoint(): SqlFragment | null {
     return null;

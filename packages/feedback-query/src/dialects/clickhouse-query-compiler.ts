@@ -35,7 +35,9 @@ function parameterType(value: unknown): string {
   }
 }
 
-/** The parameters of a compiled query by name, for `query_params` of the ClickHouse client. */
+/** The parameters of a compiled query by name, for `query_params` of the ClickHouse client, which would write -0 as 0. */
 export function toClickHouseParams(parameters: readonly unknown[]): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(parameters.map((value, index) => [`p${index + 1}`, value]));
+  return Object.fromEntries(
+    parameters.map((value, index) => [`p${index + 1}`, Object.is(value, -0) ? '-0' : value]),
+  );
 }

@@ -39,7 +39,7 @@ const MAX_NUMERIC_LENGTH = trustedSql(String(NUMERIC_TEXT_LENGTH));
 const NUMBER_TYPES = trustedSql(`('Int64', 'UInt64', 'Double')`);
 
 class ClickHouseSyntax extends BaseSyntax implements DialectSyntax {
-  override readonly negativeZero = trustedSql('-0.');
+  override readonly listsNumbersByBits = true;
 
   text(value: string): SqlFragment {
     return parameter(value);
