@@ -14,12 +14,18 @@ afterEach(() => rm(cacheDir, { recursive: true, force: true }));
 
 const optionsOf = (sourceDir: string) => ({ sourceDir, cacheDir, precision: 'q8' as const });
 
-/** Another process that has begun to prepare a model and never ends. */
+/**
+ * Another process that has begun to prepare a model and never ends. Its timer holds the promise, as a real build is held by what it
+ * waits for: otherwise the garbage collector could take it, and the lock with it.
+ */
 async function startOwner(sourceDir: string) {
   const module = join(import.meta.dirname, 'prepare-once.ts');
   const program = `
     const { prepareOnce } = await import(${JSON.stringify(module)});
-    const prepare = () => (console.log('begun'), new Promise(() => setInterval(() => undefined, 1_000)));
+    const prepare = () => new Promise(end => {
+      setInterval(() => end === undefined && end(), 1_000);
+      console.log('begun');
+    });
     await prepareOnce(${JSON.stringify(optionsOf(sourceDir))}, () => undefined, prepare);`;
   const args = ['--conditions=source', '--input-type=module', '--eval', program];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
