@@ -125,6 +125,22 @@ export const errors = [
     },
   ),
   vector(
+    'removed fields of tools',
+    'functions of older clients are refused with the field to use',
+    ['functions', 'function_call'],
+    async ({ client }) => {
+      const functions = [{ name: 'f', parameters: { type: 'object' } }];
+      for (const [field, value, replacement] of [
+        ['functions', functions, 'tools'],
+        ['function_call', 'auto', 'tool_choice'],
+      ] as const) {
+        const { message } = await client.refused({ [field]: value }, field);
+        expect(message).toContain(`use ${replacement}`);
+        await client.chat({ [field]: null, max_tokens: 1 });
+      }
+    },
+  ),
+  vector(
     'no effect',
     'fields without effect change nothing',
     ['parallel_tool_calls', 'user', 'mm_processor_kwargs', 'kv_transfer_params', 'engine_xargs'],
