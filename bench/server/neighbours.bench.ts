@@ -2,19 +2,23 @@
 // call after the other, in turns. The goal is a p99 of at most twice the quiet one. The attackers are a process with the lowest CPU
 // priority (nice 19), because in reality they are on machines of their own; the client that measures, the server and its model have the
 // normal one. `server` is what the attack costs there: CPU time of its process per second, and the longest delay of its event loop.
+// `--busy 1,2` measures the same beside so many programs that only compute, with the priority of the server's query threads, and no
+// attack: what the cores alone make of the latency, whoever keeps them busy.
 
+import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { describeMachine } from '../describe-machine.ts';
 import { quantile } from '../quantile.ts';
 import { rounded } from '../rounded.ts';
-import { API_KEY, startServer } from '../start-server.ts';
+import { API_KEY, type StartedServer, startServer } from '../start-server.ts';
 import { ATTACKS, prepareAttack, startAttack } from './attacks.ts';
 import { createTeamKey } from './team-key.ts';
 
 const { values } = parseArgs({
   options: {
     attacks: { type: 'string', default: Object.keys(ATTACKS).join() },
+    busy: { type: 'string', default: '' },
     seconds: { type: 'string', default: '6' },
     turns: { type: 'string', default: '2' },
     profile: { type: 'string' },
@@ -24,7 +28,7 @@ const { values } = parseArgs({
 
 if (values.help) {
   console.log(
-    'npm run bench -- neighbours [--attacks H1,H2] [--seconds 6, of each turn] [--turns 2] [--profile FOLDER, for CPU profiles of the server]',
+    'npm run bench -- neighbours [--attacks H1,H2] [--busy 1,2] [--seconds 6, of each turn] [--turns 2] [--profile FOLDER, for CPU profiles of the server]',
   );
 } else {
   console.log(JSON.stringify(await measure(), null, 2));
@@ -38,54 +42,89 @@ function newTimes(): Times {
 
 async function measure() {
   const results: Record<string, unknown> = {};
-  for (const id of values.attacks.split(',')) results[id] = await measureAttack(id);
+  for (const id of values.attacks.split(',').filter(Boolean)) results[id] = await measureAttack(id);
+  for (const count of values.busy.split(',').filter(Boolean))
+    results[`busy programs: ${count}`] = await measureBusy(Number(count));
   return { bench: 'neighbours', ...results, machine: describeMachine() };
 }
 
 async function measureAttack(id: string) {
   const attack = ATTACKS[id]!;
-  const { url, pid, dataDir, stop } = await startServer({
+  return withServer(id, async (server, apiKey) => {
+    const target = { url: server.url, apiKey, project: 'acme/app', baseModel: 'ortler-demo' };
+    // A variant of an attack is about the rows of the first one.
+    await prepareAttack(ATTACKS[id.replace(/b$/, '')]!, target);
+    let sentCount = 0;
+    const statuses: Record<string, number> = {};
+    const measured = await compare(server.url, async () => {
+      const running = startAttack(id, target);
+      await running.open;
+      return async () => {
+        const result = await running.stop();
+        sentCount += result.sentCount;
+        for (const [status, count] of Object.entries(result.statuses))
+          statuses[status] = (statuses[status] ?? 0) + count;
+      };
+    });
+    return { title: attack.title, sentCount, statuses, ...measured, peakMiB: peakMemory(server.pid) };
+  });
+}
+
+/** Programs that only compute. */
+function measureBusy(count: number) {
+  return withServer('busy', server =>
+    compare(server.url, async () => {
+      const programs = Array.from({ length: count }, () =>
+        spawn('nice', ['-n', '5', process.execPath, '-e', 'for (;;);'], { stdio: 'ignore' }),
+      );
+      return async () => {
+        for (const program of programs) program.kill('SIGKILL');
+      };
+    }),
+  );
+}
+
+async function withServer<Result>(
+  id: string,
+  work: (server: StartedServer, apiKey: string) => Promise<Result>,
+): Promise<Result> {
+  const server = await startServer({
     flags: { 'log-level': 'error' },
     nodeArguments:
       values.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${values.profile}/${id}`],
   });
   try {
-    const apiKey = await createTeamKey(dataDir, url, 'acme');
-    const target = { url, apiKey, project: 'acme/app', baseModel: 'ortler-demo' };
-    // A variant of an attack is about the rows of the first one.
-    await prepareAttack(ATTACKS[id.replace(/b$/, '')]!, target);
-    const [quiet, beside] = [newTimes(), newTimes()];
-    const serverLoads: ServerLoad[] = [];
-    let sentCount = 0;
-    const statuses: Record<string, number> = {};
-    await watch(url, newTimes(), 1);
-    for (let turn = 0; turn < Number(values.turns); turn++) {
-      await watch(url, quiet, Number(values.seconds));
-      const running = startAttack(id, target);
-      await running.open;
-      const load = await watchServer(url);
-      await watch(url, beside, Number(values.seconds));
-      serverLoads.push(await load());
-      const result = await running.stop();
-      sentCount += result.sentCount;
-      for (const [status, count] of Object.entries(result.statuses))
-        statuses[status] = (statuses[status] ?? 0) + count;
-      await settle(url);
-    }
-    const routes = Object.fromEntries(
-      (Object.keys(quiet) as (keyof Times)[]).map(name => {
-        const [before, during] = [summary(quiet[name]), summary(beside[name])];
-        return [name, { quiet: before, beside: during, p99Factor: rounded(during.p99Ms / before.p99Ms) }];
-      }),
-    );
-    const server = {
-      cpuShare: rounded(Math.max(...serverLoads.map(({ cpuShare }) => cpuShare))),
-      longestDelayMs: rounded(Math.max(...serverLoads.map(({ longestDelayMs }) => longestDelayMs))),
-    };
-    return { title: attack.title, sentCount, statuses, ...routes, server, peakMiB: peakMemory(pid) };
+    return await work(server, await createTeamKey(server.dataDir, server.url, 'acme'));
   } finally {
-    await stop();
+    await server.stop();
   }
+}
+
+/** Latencies alone and beside a load, in turns. `start` begins the load and gives the function that ends it. */
+async function compare(url: string, start: () => Promise<() => Promise<void>>) {
+  const [quiet, beside] = [newTimes(), newTimes()];
+  const serverLoads: ServerLoad[] = [];
+  await watch(url, newTimes(), 1);
+  for (let turn = 0; turn < Number(values.turns); turn++) {
+    await watch(url, quiet, Number(values.seconds));
+    const end = await start();
+    const load = await watchServer(url);
+    await watch(url, beside, Number(values.seconds));
+    serverLoads.push(await load());
+    await end();
+    await settle(url);
+  }
+  const routes = Object.fromEntries(
+    (Object.keys(quiet) as (keyof Times)[]).map(name => {
+      const [before, during] = [summary(quiet[name]), summary(beside[name])];
+      return [name, { quiet: before, beside: during, p99Factor: rounded(during.p99Ms / before.p99Ms) }];
+    }),
+  );
+  const server = {
+    cpuShare: rounded(Math.max(...serverLoads.map(({ cpuShare }) => cpuShare))),
+    longestDelayMs: rounded(Math.max(...serverLoads.map(({ longestDelayMs }) => longestDelayMs))),
+  };
+  return { ...routes, server };
 }
 
 /** Calls one route after the other, as an attentive client does. */
