@@ -73,6 +73,12 @@ describe('loadModel', () => {
       { devise: 'cpu' },
       'The option devise is unknown',
     ],
+    [
+      'a misspelt option of the Hub',
+      '/nowhere',
+      { hub: { cacheDri: '/x' } },
+      'The option hub.cacheDri is unknown',
+    ],
     ['a value out of range before that', '/nowhere', { maxSequences: 0 }, 'maxSequences must be'],
     ['no model', undefined, {}, 'by its name, such as org/model, or by its path; got none'],
     ['an empty name', '', {}, 'got none'],

@@ -3,7 +3,7 @@
 
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { checkOptions, createEngine, type EngineOptions } from '@ortler/engine';
+import { checkNames, checkOptions, createEngine, type EngineOptions } from '@ortler/engine';
 import { chooseVariants } from '@ortler/engine/graph-contract';
 import { type FetchModelOptions, resolveModel } from '@ortler/hub';
 import {
@@ -15,6 +15,15 @@ import {
 } from '@ortler/model-builder';
 import { chooseDevice, probeKernels } from '@ortler/onnxruntime';
 import { Model } from './model.ts';
+
+const HUB_OPTIONS = {
+  offline: true,
+  token: true,
+  endpoint: true,
+  cacheDir: true,
+  onNotice: true,
+  onPlan: true,
+} as const satisfies Partial<Record<keyof FetchModelOptions, true>>;
 
 export interface LoadModelOptions extends Omit<EngineOptions, 'modelDir' | 'device' | 'isDeviceOptional'> {
   /** Where the model runs. `auto` (default): a GPU over WebGPU where one works, else the CPU. */
@@ -39,10 +48,7 @@ export interface LoadModelOptions extends Omit<EngineOptions, 'modelDir' | 'devi
    * For models given by name: `offline`, `token`, `endpoint`, `cacheDir`, and `onNotice` for waits and for the use of the cache.
    * Defaults are the variables of huggingface_hub: HF_HUB_OFFLINE, HF_TOKEN or its file, HF_ENDPOINT, HF_HOME or HF_HUB_CACHE.
    */
-  readonly hub?: Pick<
-    FetchModelOptions,
-    'offline' | 'token' | 'endpoint' | 'cacheDir' | 'onNotice' | 'onPlan'
-  >;
+  readonly hub?: Pick<FetchModelOptions, keyof typeof HUB_OPTIONS>;
   /**
    * Ends download and build at once, and the start of the engine, which takes seconds, at its end. The next call resumes the
    * download.
@@ -73,12 +79,13 @@ export async function loadModel(model: string, options: LoadModelOptions = {}): 
     cacheDir = join(homedir(), '.cache', 'ortler', 'models'),
     onBuildProgress,
     onDownloadProgress,
-    hub,
+    hub = {},
     signal,
     ...engineOptions
   } = options;
   // Before a download, which may take an hour.
   checkOptions({ ...engineOptions, modelDir: '' });
+  checkNames('hub.', HUB_OPTIONS, hub);
   const { device } = await chooseDevice(wanted);
   signal?.throwIfAborted();
   const variants = chooseVariants({ device, isOptional: wanted === 'auto' }, await probeKernels());

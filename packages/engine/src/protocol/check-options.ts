@@ -43,8 +43,8 @@ export function wrongOption(name: string, problem: string): EngineError {
   return new EngineError('model_invalid', `The option ${name} ${problem}.`, { parameter: name });
 }
 
-/** A misspelt option would have no effect. */
-function checkNames(path: string, known: object, values: object): void {
+/** A misspelt option would have no effect. `path` stands before its name. Throws: `model_invalid` naming the option. */
+export function checkNames(path: string, known: object, values: object): void {
   const unknown = Object.keys(values).find(name => !Object.hasOwn(known, name));
   if (unknown === undefined) return;
   const names = Object.keys(known).join(', ');

@@ -7,7 +7,7 @@ import { bindFeedbackQuery, type Cursor } from '@ortler/feedback-query';
 import type { Config } from '../../config/config.ts';
 import type { Terminal } from '../terminal.ts';
 import { UserError } from '../user-error.ts';
-import { createRowCounter, withFeedback } from './with-database.ts';
+import { createRowCounter, requireDatabase, withFeedback } from '../with-database.ts';
 
 export interface ExportOptions {
   readonly projectId: string;
@@ -23,7 +23,12 @@ const LINE_FEED = 0x0a;
 const TAIL_BYTES = 4 * 1024 * 1024;
 
 /** Returns the number of rows written. Throws: `UserError`. */
-export function exportFeedback(config: Config, options: ExportOptions, terminal: Terminal): Promise<number> {
+export async function exportFeedback(
+  config: Config,
+  options: ExportOptions,
+  terminal: Terminal,
+): Promise<number> {
+  requireDatabase(config);
   return withFeedback(config, async ({ store }) => {
     const handle = await openFile(options);
     try {

@@ -11,7 +11,7 @@ import { z } from 'zod';
 import type { Config } from '../../config/config.ts';
 import type { Terminal } from '../terminal.ts';
 import { UserError } from '../user-error.ts';
-import { createRowCounter, withFeedback } from './with-database.ts';
+import { createRowCounter, withFeedback } from '../with-database.ts';
 
 export interface ImportOptions {
   readonly file: string;

@@ -3,7 +3,7 @@
 import type { Config } from '../../config/config.ts';
 import { type PayloadIndex, payloadIndexName } from '../../stores/feedback/payload-indexes.ts';
 import type { Terminal } from '../terminal.ts';
-import { withFeedback } from './with-database.ts';
+import { withFeedback } from '../with-database.ts';
 
 /** Throws: `UserError` for a path that cannot be indexed. */
 export function indexFeedback(

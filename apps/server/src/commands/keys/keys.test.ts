@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -50,4 +51,13 @@ it('refuses invalid names', async () => {
   const { terminal } = record();
   await expect(createKey(config, { name: '', team: '../x' }, terminal)).rejects.toThrow('got "../x"');
   await expect(createKey(config, { name: 'a\nb', team: null }, terminal)).rejects.toThrow('control');
+});
+
+it('makes no database where it only reads or removes', async () => {
+  const misspelt = join(folder, 'misspelt');
+  const missing = readConfig({ ORTLER_DATA_DIR: misspelt });
+  const { terminal } = record();
+  for (const command of [showKeys(missing, terminal), deleteKey(missing, 'some-id', terminal)])
+    await expect(command).rejects.toThrow(`There is no database in ${misspelt}.`);
+  expect(existsSync(misspelt)).toBe(false);
 });

@@ -1,10 +1,7 @@
 // `ortler keys`: creates, lists and removes API keys in the configured database. It may run beside a server, which accepts
-// a new key within one second and rejects a removed one within ten.
+// a new key and rejects a removed one within a second.
 
 import type { Config } from '../../config/config.ts';
-import type { Database } from '../../db/database.ts';
-import { DatabaseError } from '../../db/database-errors.ts';
-import { openDatabase } from '../../db/open-database.ts';
 import {
   addKey,
   type KeyDescription,
@@ -15,6 +12,7 @@ import {
 } from '../../stores/key-registry.ts';
 import type { Terminal } from '../terminal.ts';
 import { UserError } from '../user-error.ts';
+import { requireDatabase, withDatabase } from '../with-database.ts';
 
 /** Longest name of a key. Unit: UTF-16 code units. */
 const MAX_NAME_LENGTH = 200;
@@ -31,7 +29,7 @@ export async function createKey(
     );
   if (name.length > MAX_NAME_LENGTH || /\p{Cc}/u.test(name))
     throw new UserError(`A name has at most ${MAX_NAME_LENGTH} characters and no control characters.`);
-  await withKeys(config, async database => {
+  await withDatabase(config, async database => {
     const { id, key } = await addKey(
       database,
       { name, team, ...(limits !== undefined && { limits }) },
@@ -45,9 +43,10 @@ export async function createKey(
   });
 }
 
-/** One line for each key: id, team, time, name. */
+/** One line for each key: id, team, time, name. Throws: `UserError` where there is no database. */
 export async function showKeys(config: Config, terminal: Terminal): Promise<void> {
-  await withKeys(config, async database => {
+  requireDatabase(config);
+  await withDatabase(config, async database => {
     const keys = await listKeys(database);
     if (keys.length === 0) terminal.err(`There are no keys in ${placeOf(config)}.\n`);
     for (const { id, team, createdAt, name, limits } of keys)
@@ -57,9 +56,10 @@ export async function showKeys(config: Config, terminal: Terminal): Promise<void
   });
 }
 
-/** Throws: `UserError` for an id that no key has. */
+/** Throws: `UserError` for an id that no key has, and where there is no database. */
 export async function deleteKey(config: Config, id: string, terminal: Terminal): Promise<void> {
-  await withKeys(config, async database => {
+  requireDatabase(config);
+  await withDatabase(config, async database => {
     if (!(await removeKey(database, id)))
       throw new UserError(`There is no key ${id}. \`ortler keys list\` shows them.`);
     terminal.err(`Removed key ${id}.\n`);
@@ -81,15 +81,4 @@ function describeLimits({ requestsPerMinute, tokensPerMinute, concurrency }: Key
 // Messages name the database, because a server rejects keys that are stored in another one.
 function placeOf({ databaseUrl, dataDir }: Config): string {
   return databaseUrl === undefined ? dataDir : 'the database of DATABASE_URL';
-}
-
-async function withKeys(config: Config, work: (database: Database) => Promise<void>): Promise<void> {
-  const database = await openDatabase(config).catch((error: unknown) => {
-    throw error instanceof DatabaseError ? new UserError(error.message, { cause: error }) : error;
-  });
-  try {
-    await work(database);
-  } finally {
-    await database.close();
-  }
 }

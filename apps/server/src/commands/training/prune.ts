@@ -3,13 +3,12 @@
 
 import { parseModelReference, type TrainingModel, type TrainingModelStore } from '@ortler/api';
 import type { Config } from '../../config/config.ts';
-import { DatabaseError } from '../../db/database-errors.ts';
-import { openDatabase } from '../../db/open-database.ts';
 import { createCheckpointStore } from '../../stores/training/checkpoints.ts';
 import { createTrainingModelStore } from '../../stores/training/models.ts';
 import { pruneCheckpoints, pruneTrajectories } from '../../stores/training/retention.ts';
 import type { Terminal } from '../terminal.ts';
 import { UserError } from '../user-error.ts';
+import { requireDatabase, withDatabase } from '../with-database.ts';
 
 export type PruneSubject = 'trajectories' | 'checkpoints';
 
@@ -23,7 +22,7 @@ export interface PruneFlags {
   readonly [setting: string]: unknown;
 }
 
-/** Prints how many were deleted and kept. Throws: `UserError` for an unknown model and for a rule that keeps nothing. */
+/** Prints how many were deleted and kept. Throws: `UserError` for an unknown model, a rule that keeps nothing, and where there is no database. */
 export async function prune(
   subject: PruneSubject,
   { model: reference, keepNewest, keepBest, metric, dryRun, split }: PruneFlags,
@@ -34,10 +33,8 @@ export async function prune(
     throw new UserError(
       'Give --keep-newest, --keep-best or both, at least 1. To delete a whole model, call the API.',
     );
-  const database = await openDatabase(config).catch((error: unknown) => {
-    throw error instanceof DatabaseError ? new UserError(error.message, { cause: error }) : error;
-  });
-  try {
+  requireDatabase(config);
+  await withDatabase(config, async database => {
     const { id } = await findModel(createTrainingModelStore(database, Date.now), reference);
     const rule = { newestCount: keepNewest, bestCount: keepBest, metric, isDryRun: dryRun };
     const { kept, deleted } =
@@ -45,9 +42,7 @@ export async function prune(
         ? await pruneTrajectories(database, id, { ...rule, split: split ?? null })
         : await pruneCheckpoints(createCheckpointStore(database, Date.now), id, rule);
     terminal.out(`${dryRun ? 'would delete' : 'deleted'} ${deleted} ${subject}, kept ${kept}\n`);
-  } finally {
-    await database.close();
-  }
+  });
 }
 
 async function findModel(models: TrainingModelStore, reference: string): Promise<TrainingModel> {

@@ -1,14 +1,17 @@
-// Shared parts of the feedback commands: opening the databases, turning expected failures into messages, a row counter.
+// Shared parts of commands that work on the databases: opening them, turning expected failures into messages, a row counter.
 
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { ApiError } from '@ortler/api';
 import { QueryError } from '@ortler/feedback-query';
-import type { Config } from '../../config/config.ts';
-import type { Database } from '../../db/database.ts';
-import { DatabaseError } from '../../db/database-errors.ts';
-import { openDatabase } from '../../db/open-database.ts';
-import { type OpenFeedback, openFeedback } from '../../stores/feedback/open-feedback.ts';
-import type { Terminal } from '../terminal.ts';
-import { UserError } from '../user-error.ts';
+import type { Config } from '../config/config.ts';
+import type { Database } from '../db/database.ts';
+import { DatabaseError } from '../db/database-errors.ts';
+import { openDatabase } from '../db/open-database.ts';
+import { DATABASE_FILE } from '../db/sqlite/open-sqlite.ts';
+import { type OpenFeedback, openFeedback } from '../stores/feedback/open-feedback.ts';
+import type { Terminal } from './terminal.ts';
+import { UserError } from './user-error.ts';
 
 /** Runs `work` on the database and closes it. Throws: `UserError` for faults that the operator can correct. */
 export async function withDatabase<Result>(
@@ -26,6 +29,12 @@ export async function withDatabase<Result>(
   } finally {
     await database?.close();
   }
+}
+
+/** For commands that store nothing: they would make an empty database of a misspelt folder. Throws: `UserError`. */
+export function requireDatabase({ databaseUrl, dataDir }: Config): void {
+  if (databaseUrl !== undefined || existsSync(join(dataDir, DATABASE_FILE))) return;
+  throw new UserError(`There is no database in ${dataDir}. Servers make one; --data-dir names their folder.`);
 }
 
 /** Runs `work` on the feedback of the configuration. Throws: as `withDatabase`. */
