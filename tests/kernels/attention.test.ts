@@ -40,6 +40,10 @@ const CASES: readonly (readonly [string, Partial<AttentionShape>])[] = [
   ['heads of 80', { headSize: 80, rotary: 40 }],
   ['heads of 128', { headSize: 128, rotary: 128 }],
   ['heads of 256', { headSize: 256, rotary: 256, heads: 1 }],
+  [
+    'heads of 576 over one of keys',
+    { headSize: 576, rotary: 64, heads: 20, kvHeads: 1, isInterleaved: true },
+  ],
   ...[1, 3, 4, 5, 7, 8].map(
     group => [`groups of ${group}`, { heads: 2 * group, kvHeads: 2, headSize: 16, rotary: 16 }] as const,
   ),
@@ -212,6 +216,22 @@ describe.each(INSTRUCTION_SETS)('attention on %s', isa => {
       for (const threadCount of [1, 2, 3]) {
         using session = await AttentionSession.create(shape, { isa, threadCount });
         results.push(await session.runChunks(qkv, [590, 1, 9]));
+      }
+      expect(results[1]).toEqual(results[0]);
+      expect(results[2]).toEqual(results[0]);
+    });
+
+    it('of many heads over one of keys has the same bits with 1, 2 and 3 threads, and in chunks', async () => {
+      const shape = { ...PLAIN, type, heads: 40, kvHeads: 1, headSize: 48, rotary: 16, capacity: 608 };
+      const qkv = tokensOf(shape, 600);
+      const results = [];
+      for (const [threadCount, chunks] of [
+        [1, [600]],
+        [2, [590, 1, 1, 8]],
+        [3, [597, 1, 1, 1]],
+      ] as const) {
+        using session = await AttentionSession.create(shape, { isa, threadCount });
+        results.push(await session.runChunks(qkv, chunks));
       }
       expect(results[1]).toEqual(results[0]);
       expect(results[2]).toEqual(results[0]);

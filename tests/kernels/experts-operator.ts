@@ -25,6 +25,8 @@ export interface ExpertsShape {
   readonly activation: keyof typeof ACTIVATIONS;
   readonly isGated: boolean;
   readonly hasSelectionBias: boolean;
+  /** Experts are chosen of some groups only. */
+  readonly groups?: { readonly count: number; readonly chosen: number; readonly keyCount: 1 | 2 };
 }
 
 const ACTIVATIONS = { silu: 1, clamped: 3, relu2: 4 } as const;
@@ -123,12 +125,14 @@ export class ExpertsWeights {
   }
 
   #route(logits: Float32Array): Map<number, number> {
-    const { chosen, scoring, isNormalised } = this.shape;
+    const { chosen, scoring, isNormalised, groups } = this.shape;
     const all = logits.reduce((sum, logit) => sum + Math.exp(logit), 0);
     const scores = Array.from(logits, logit =>
       scoring === 'softmax' ? Math.exp(logit) / all : 1 / (1 + Math.exp(-logit)),
     );
-    const keys = scores.map((score, i) => score + (this.#selection?.[i] ?? 0));
+    const biased = scores.map((score, i) => score + (this.#selection?.[i] ?? 0));
+    const open = groups === undefined ? undefined : openExperts(biased, groups);
+    const keys = biased.map((key, i) => (open === undefined || open.has(i) ? key : -Infinity));
     const best = keys
       .map((_, i) => i)
       .sort((a, b) => keys[b]! - keys[a]!)
@@ -138,7 +142,8 @@ export class ExpertsWeights {
   }
 
   #makeGraph(): OperatorGraph {
-    const { inputs, inner, count, chosen, formats, scoring, isNormalised, isGated, activation } = this.shape;
+    const { inputs, inner, count, chosen, formats, scoring, isNormalised, isGated, activation, groups } =
+      this.shape;
     const constant = (name: string, values: Float32Array) => floatConstant(name, [values.length], values);
     const weights = (name: string, parts: readonly Uint8Array[]): OperatorInput => {
       const content = Buffer.concat(parts);
@@ -177,10 +182,31 @@ export class ExpertsWeights {
         scoring: int(scoring === 'softmax' ? 0 : 1),
         normalised: int(isNormalised ? 1 : 0),
         scale: float(SCALE),
+        ...(groups === undefined
+          ? {}
+          : {
+              groups: int(groups.count),
+              chosen_groups: int(groups.chosen),
+              group_keys: int(groups.keyCount),
+            }),
         epsilon: float(EPSILON),
       },
     };
   }
+}
+
+/** Those of the groups with the largest sums of their largest keys. */
+function openExperts(
+  keys: readonly number[],
+  { count, chosen, keyCount }: NonNullable<ExpertsShape['groups']>,
+): ReadonlySet<number> {
+  const size = keys.length / count;
+  const groups = Array.from({ length: count }, (_, group) => {
+    const own = keys.slice(group * size, (group + 1) * size).sort((a, b) => b - a);
+    return { group, sum: own.slice(0, keyCount).reduce((sum, key) => sum + key, 0) };
+  });
+  const best = groups.sort((a, b) => b.sum - a.sum).slice(0, chosen);
+  return new Set(best.flatMap(({ group }) => Array.from({ length: size }, (_, i) => group * size + i)));
 }
 
 function multiply({ outputs, inputs, values }: TestMatrix, x: ArrayLike<number>): Float64Array {

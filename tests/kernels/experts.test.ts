@@ -28,6 +28,11 @@ describe.each(INSTRUCTION_SETS)('Experts on %s', isa => {
     { activation: 'silu', isGated: false, count: 2, chosen: 1 },
     { chosen: 9 },
     { count: 1, chosen: 1 },
+    { count: 12, groups: { count: 4, chosen: 2, keyCount: 1 } },
+    { count: 12, groups: { count: 3, chosen: 1, keyCount: 1 }, hasSelectionBias: true },
+    { count: 12, groups: { count: 4, chosen: 2, keyCount: 2 }, scoring: 'sigmoid', hasSelectionBias: true },
+    { count: 12, groups: { count: 4, chosen: 2, keyCount: 2 }, scoring: 'sigmoid' },
+    { count: 12, groups: { count: 4, chosen: 4, keyCount: 2 }, scoring: 'sigmoid' },
   ])('gives the weighted sum of the chosen experts with %o', async difference => {
     const weights = new ExpertsWeights({ ...PLAIN_EXPERTS, formats: ['f32', 'f32'], ...difference });
     const rows = weights.randomRows(20);
@@ -113,6 +118,11 @@ describe('Experts are refused', () => {
     [{ scoring: int(2) }, /unknown activation or scoring/],
     [{ activation: int(3), limit: float(0) }, /limit must be above 0/],
     [{ activation: int(3), gated: int(0) }, /experts have gates/],
+    [{ groups: int(-1) }, /up to 64 groups of equal sizes/],
+    [{ groups: int(2) }, /up to 64 groups of equal sizes/],
+    [{ groups: int(3), chosen_groups: int(4) }, /up to 64 groups of equal sizes/],
+    [{ groups: int(3), group_keys: int(3) }, /by 1 or 2 keys/],
+    [{ groups: int(9), chosen_groups: int(2) }, /the chosen groups must have as many experts/],
   ])('with attributes %o', async (attributes, message) => {
     await expect(create({ ...graph, attributes: { ...graph.attributes, ...attributes } })).rejects.toThrow(
       message,

@@ -15,8 +15,8 @@ static void attend_all(const Isa *isa, Attention a) {
   a.int8 = isa->int8;
   a.queries = new_buffer(query_bytes(&a) * (size_t)pairs);
   for (int i = 0; i < a.batch * a.length; i++) f->prepare_token(&a, i);
-  if (query_rows(&a) <= QUERY_ROWS) {
-    const size_t rows = (size_t)pairs * a.pieces * QUERY_ROWS;
+  if (query_rows(&a) <= QUERY_ROWS || a.length == 1) {
+    const size_t rows = (size_t)pairs * a.pieces * whole_rows(&a);
     a.piece_values = new_buffer(rows * channels * 4);
     a.piece_peaks = new_buffer(rows * 4);
     a.piece_sums = new_buffer(rows * 4);
@@ -55,7 +55,10 @@ static void attend_tokens(const Isa *isa, Attention a, const float *const *qkv, 
 static Attention random_attention(Random *random, int tokens) {
   Attention a = {.kv_heads = random_int(random, 1, 3), .type = (CacheType)random_int(random, 0, 2), .epsilon = 1e-6f};
   a.heads = a.kv_heads * random_int(random, 1, tokens > 200 ? 2 : 5);
+  // Many heads over one head of keys, as latent attention has.
+  if (chance(random, 15)) a.heads = (a.kv_heads = 1) * random_int(random, 9, tokens > 200 ? 10 : 40);
   a.head_size = chance(random, 30) ? 16 * random_int(random, 1, 5) : random_int(random, 1, 50);
+  if (chance(random, 3)) a.head_size = 16 * random_int(random, 30, MAX_HEAD_SIZE / 16);
   a.capacity = (int)round_up((size_t)tokens, GROUP) + GROUP * random_int(random, 0, 1);
   a.scale = 1.0f / sqrtf((float)a.head_size) * (float)random_int(random, 1, 4);
   a.softcap = chance(random, 30) ? 3.0f : 0;

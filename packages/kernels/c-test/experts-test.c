@@ -26,6 +26,36 @@ static Product random_part(Random *random, int inputs, int columns, int count, i
   return p;
 }
 
+static double key_of(const Experts *e, const double *scores, int expert) {
+  return scores[expert] + (e->selection_bias ? e->selection_bias[expert] : 0);
+}
+
+/** Experts are chosen of the groups with the largest sums only. Gives which experts were open to choose: those of groups with a chosen one. */
+static void check_groups(const Experts *e, const double *scores, const int *is_chosen, int *is_open) {
+  const int groups = e->groups ? e->groups : 1, size = e->count / groups;
+  double sums[MAX_CHOSEN];
+  int open = 0;
+  for (int g = 0; g < groups; g++) {
+    double first = -INFINITY, second = -INFINITY;
+    int is_used = !e->groups;
+    for (int i = g * size; i < (g + 1) * size; i++) {
+      const double key = key_of(e, scores, i);
+      second = fmax(second, fmin(first, key)), first = fmax(first, key);
+      is_used |= is_chosen[i];
+    }
+    sums[g] = e->group_keys == 2 ? first + second : first;
+    for (int i = g * size; i < (g + 1) * size; i++) is_open[i] = is_used;
+    open += is_used;
+  }
+  if (!e->groups) return;
+  if (open > e->chosen_groups) FAIL("experts of too many groups");
+  for (int g = 0; g < groups; g++) {
+    int larger = 0;
+    for (int other = 0; other < groups; other++) larger += sums[other] > sums[g] + 2e-6;
+    if (is_open[g * size] && larger >= e->chosen_groups) FAIL("an expert of a group that others outdo");
+  }
+}
+
 /** A row has the experts with the largest keys, in their order, with the weights that the definition gives. */
 static void check_routing(const Experts *e, int row) {
   const float *logits = e->logits + (size_t)row * e->count;
@@ -40,8 +70,11 @@ static void check_routing(const Experts *e, int row) {
     chosen_sum += scores[expert];
   }
   double least = INFINITY, most = -INFINITY;
+  int is_open[MAX_EXPERTS];
+  check_groups(e, scores, is_chosen, is_open);
   for (int i = 0; i < e->count; i++) {
-    const double key = scores[i] + (e->selection_bias ? e->selection_bias[i] : 0);
+    const double key = key_of(e, scores, i);
+    if (!is_open[i]) continue;
     if (is_chosen[i]) least = fmin(least, key);
     else most = fmax(most, key);
   }
@@ -90,6 +123,14 @@ static void check_sums(const Experts *e) {
 void test_experts(Random *random) {
   Experts e = {.count = random_int(random, 1, chance(random, 20) ? 130 : 12), .rows = random_int(random, 1, 24), .scale = 1};
   e.chosen = random_int(random, 1, min_int(e.count, 6));
+  if (chance(random, 30)) {
+    e.groups = random_int(random, 1, 8);
+    const int size = random_int(random, 2, 6);
+    e.count = e.groups * size;
+    e.chosen_groups = random_int(random, 1, e.groups);
+    e.group_keys = random_int(random, 1, 2);
+    e.chosen = random_int(random, 1, min_int(e.chosen_groups * size, 6));
+  }
   e.scoring = (Scoring)random_int(random, 0, SCORING_COUNT - 1);
   e.is_normalised = chance(random, 50);
   if (chance(random, 30)) e.scale = 2.5f;

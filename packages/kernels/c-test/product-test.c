@@ -59,12 +59,15 @@ static void check_block(const Panel *panel, int width, int block, int row, doubl
   for (int i = 0; i < 2; i++) expect_near("half", panel->halves[(block * 2 + i) * width + row], -32.0 * halves[i], 0);
 }
 
-/** What a row of activations stands for behind norm and rounding. Shape: [inputs]. Checks how it was rounded. */
-static void read_panel(const Product *p, int row, double *x) {
-  const int most = p->splits == 2 ? 4 : 8, panel = row / most, r = row % most;
+/** Numbers of a row of x. */
+static int row_length(const Product *p) { return p->groups ? p->groups * p->group_step : p->inputs; }
+
+/** What a row of activations stands for behind norm and rounding, in one group. Shape: [inputs]. Checks how it was rounded. */
+static void read_panel(const Product *p, int row, int group, double *x) {
+  const int most = p->splits == 2 ? 4 : 8, panel = row / most, r = row % most, panels = (p->rows + most - 1) / most;
   const int count = min_int(most, p->rows - panel * most) * p->splits, width = count > 4 ? 8 : count > 2 ? 4 : count;
-  const Panel found = get_panel(p, panel);
-  const float *source = p->x + (size_t)row * p->inputs;
+  const Panel found = get_panel(p, group * panels + panel);
+  const float *source = p->x + (size_t)row * row_length(p) + group * p->group_step + p->group_start;
   if (p->norm) norm_of(source, p->norm, p->inputs, p->epsilon, x);
   else for (int i = 0; i < p->inputs; i++) x[i] = source[i];
   for (int b = 0; b < p->blocks; b++) {
@@ -96,11 +99,13 @@ static Dot dot_of(const Part *part, const Product *p, int output, const double *
   return dot;
 }
 
-static void check_row(const Product *p, int row, const double *x) {
+/** The outputs of one group. */
+static void check_row(const Product *p, int row, int group, const double *x) {
   for (int index = 0; index < p->part_count; index++) {
     const Part *part = &p->parts[index];
     const int columns = p->is_gated ? part->outputs / 2 : part->outputs;
-    for (int n = 0; n < columns; n++) {
+    const int own = p->groups ? columns / p->groups : columns;
+    for (int n = group * own; n < (group + 1) * own; n++) {
       const int column = part->column + n;
       // Tiles of gates and of ups take turns.
       const int gate = p->is_gated ? n / TILE * 2 * TILE + n % TILE : n;
@@ -125,8 +130,11 @@ static Product random_product(Random *random) {
   Product p = {.rows = chance(random, 50) ? random_int(random, 1, 9) : random_int(random, 1, 40), .epsilon = 1e-5f};
   p.inputs = random_int(random, 1, chance(random, 20) ? 700 : 100);
   p.blocks = block_count(p.inputs);
-  p.is_gated = chance(random, 30);
-  p.part_count = p.is_gated ? 1 : random_int(random, 1, MAX_PARTS);
+  p.groups = chance(random, 25) ? random_int(random, 1, 6) : 0;
+  p.group_start = p.groups ? random_int(random, 0, 40) : 0;
+  p.group_step = p.groups ? p.group_start + p.inputs + random_int(random, 0, 40) : 0;
+  p.is_gated = !p.groups && chance(random, 30);
+  p.part_count = p.is_gated || p.groups ? 1 : random_int(random, 1, MAX_PARTS);
   p.is_quantised = chance(random, 80);
   p.splits = p.is_quantised && chance(random, 40) ? 2 : 1;
   p.activation = random_activation(random, p.is_gated);
@@ -134,7 +142,7 @@ static Product random_product(Random *random) {
   for (int i = 0; i < p.part_count; i++) {
     Part *part = &p.parts[i];
     part->format = p.is_quantised ? (Format)random_int(random, FORMAT_Q4, FORMAT_COUNT - 1) : FORMAT_F32;
-    const int columns = random_int(random, 1, 50);
+    const int columns = p.groups ? p.groups * TILE * random_int(random, 1, 3) : random_int(random, 1, 50);
     part->outputs = p.is_gated ? 2 * columns : columns;
     part->column = p.columns;
     part->first_tile = p.tiles;
@@ -142,12 +150,12 @@ static Product random_product(Random *random) {
     p.columns += columns;
     p.tiles += tile_count(columns);
   }
-  p.x = random_floats(random, (size_t)p.rows * p.inputs);
+  p.x = random_floats(random, (size_t)p.rows * row_length(&p));
   // Outliers, zeros, and numbers whose inverse is infinite.
-  for (int i = 0; i < p.rows * p.inputs; i++)
+  for (int i = 0; i < p.rows * row_length(&p); i++)
     if (chance(random, 3)) ((float *)p.x)[i] *= chance(random, 50) ? 50.0f : 0.0f;
-  if (chance(random, 10)) for (int i = 0; i < p.inputs; i++) ((float *)p.x)[i] *= 1e-39f;
-  if (chance(random, 50)) p.norm = random_floats(random, (size_t)p.inputs);
+  if (chance(random, 10)) for (int i = 0; i < row_length(&p); i++) ((float *)p.x)[i] *= 1e-39f;
+  if (!p.groups && chance(random, 50)) p.norm = random_floats(random, (size_t)p.inputs);
   if (chance(random, 50)) p.bias = random_floats(random, (size_t)p.columns * (p.is_gated ? 2 : 1));
   if (chance(random, 50)) p.residual = random_floats(random, (size_t)p.rows * p.columns);
   return p;
@@ -164,14 +172,15 @@ void test_product(Random *random) {
     p.panels = new_buffer(panels_bytes(&p));
     multiply(tested[i], *random, &p);
     if (first && memcmp(first, p.out, bytes)) FAIL("%s gives other bits than %s", tested[i]->name, tested[0]->name);
-    for (int row = 0; row < p.rows && i == 0; row++) {
-      read_panel(&p, row, x);
-      check_row(&p, row, x);
-    }
+    for (int row = 0; row < p.rows && i == 0; row++)
+      for (int group = 0; group < max_int(1, p.groups); group++) {
+        read_panel(&p, row, group, x);
+        check_row(&p, row, group, x);
+      }
     const int row = random_int(random, 0, p.rows - 1);
     Product alone = p;
     alone.rows = 1;
-    alone.x = p.x + (size_t)row * p.inputs;
+    alone.x = p.x + (size_t)row * row_length(&p);
     alone.residual = p.residual ? p.residual + (size_t)row * p.columns : 0;
     alone.out = new_buffer((size_t)p.columns * 4);
     alone.panels = new_buffer(panels_bytes(&alone));

@@ -103,23 +103,25 @@ static void finish_row(const Attention *a, int sequence, int head, int row, Stat
   for (int j = 0; i + j < size; j++) out[i + j] = out[i + j] / rest[j];
 }
 
-/** Few rows, at most `QUERY_ROWS`: pieces are shared by threads. */
+/** Few rows: pieces are shared by threads. */
 static void attend_piece(const Attention *a, int sequence, int head, int piece) {
-  const size_t at = (((size_t)sequence * a->kv_heads + head) * a->pieces + piece) * QUERY_ROWS;
-  const Limits limits = row_limits(a, sequence, 0);
-  attend(a, sequence, head, 0, piece, &limits, a->piece_values + at * cache_channels(a->head_size), a->piece_peaks + at, a->piece_sums + at);
+  size_t at = (((size_t)sequence * a->kv_heads + head) * a->pieces + piece) * whole_rows(a);
+  for (int block = 0; block * QUERY_ROWS < query_rows(a); block++, at += QUERY_ROWS) {
+    const Limits limits = row_limits(a, sequence, block);
+    attend(a, sequence, head, block, piece, &limits, a->piece_values + at * cache_channels(a->head_size), a->piece_peaks + at, a->piece_sums + at);
+  }
 }
 
 static void merge_pieces(const Attention *a, int sequence, int head) {
   _Alignas(64) float values[MAX_HEAD_SIZE];
   float peak, sum;
   const State s = {values, &peak, &sum};
-  const Limits limits = row_limits(a, sequence, 0);
   const int channels = cache_channels(a->head_size);
   for (int row = 0; row < query_rows(a); row++) {
+    const Limits limits = row_limits(a, sequence, row / QUERY_ROWS);
     begin_row(a, head, row, s, 0);
     for (int piece = limits.least / PIECE; piece * PIECE < limits.most; piece++) {
-      const size_t at = (((size_t)sequence * a->kv_heads + head) * a->pieces + piece) * QUERY_ROWS + row;
+      const size_t at = (((size_t)sequence * a->kv_heads + head) * a->pieces + piece) * whole_rows(a) + row;
       add_piece(a, s, 0, a->piece_values + at * channels, a->piece_peaks[at], a->piece_sums[at]);
     }
     finish_row(a, sequence, head, row, s, 0);

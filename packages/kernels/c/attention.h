@@ -9,7 +9,8 @@ enum {
   QUERY_ROWS = 8,
   /** Rows of one work item of a prompt. */
   ITEM_ROWS = 32,
-  MAX_HEAD_SIZE = 512,
+  /** Latent attention has heads of 576: a latent row of 512 behind the 64 rotated channels. */
+  MAX_HEAD_SIZE = 640,
 };
 
 typedef struct {
@@ -48,7 +49,7 @@ typedef struct {
   const struct CacheFunctions *int8;
   /** Rotated and scaled queries, for each sequence and head of keys in blocks of rows: see `QueryBlock`. */
   uint8_t *queries;
-  /** Results of pieces: [batch, kv_heads, pieces, QUERY_ROWS] of these. */
+  /** Results of pieces, where these are shared by threads: [batch, kv_heads, pieces, whole blocks of rows] of these. */
   float *piece_sums, *piece_peaks, *piece_values;
   int pieces;
 } Attention;
@@ -61,6 +62,8 @@ INLINE int packed_heads(const Attention *a) { return a->heads * (a->is_gated ? 2
 INLINE int cache_place(const Attention *a, int position) { return position % a->capacity; }
 /** Rows of queries of one sequence and head of keys: for each token the heads that share it. */
 INLINE int query_rows(const Attention *a) { return a->length * (a->heads / a->kv_heads); }
+/** Rows of all blocks of one sequence and head of keys. */
+INLINE int whole_rows(const Attention *a) { return (int)round_up((size_t)query_rows(a), QUERY_ROWS); }
 /** Rows of a block that has so many in use: 1, 2, 4 or 8; with an int8 cache also 3, which is a common number of heads to share keys. */
 INLINE int block_rows(CacheType type, int rows) { return rows > 4 ? 8 : rows == 3 && type != CACHE_INT8 ? 4 : rows; }
 /** Where functions for 1, 2, 3, 4 and 8 rows stand in a table. */
@@ -87,7 +90,7 @@ INLINE size_t query_row_bytes(const Attention *a) {
 }
 /** Of all rows of one sequence and head of keys. */
 INLINE size_t query_bytes(const Attention *a) {
-  return round_up((size_t)query_rows(a), QUERY_ROWS) * query_row_bytes(a);
+  return (size_t)whole_rows(a) * query_row_bytes(a);
 }
 INLINE QueryBlock query_block(const Attention *a, int sequence, int head, int block) {
   const size_t pair = (size_t)(sequence * a->kv_heads + head);

@@ -20,6 +20,11 @@ typedef struct {
   int is_normalised;
   /** Factor of the scores. */
   float scale;
+  /**
+   * 0: none. Else experts stand in groups of neighbours, of which `chosen_groups` are chosen first: those with the largest sum of
+   * their `group_keys` largest keys, 1 or 2.
+   */
+  int groups, chosen_groups, group_keys;
   /** Null, or what is added to the scores to choose by. Shape: [count]. */
   const float *selection_bias;
   /** Products of the first expert, without rows. */

@@ -53,11 +53,13 @@ INLINE void fetch_row(const Product *p, const float *x) {
 /** Rows behind the last one are zero. */
 static void fill_panel(const Product *p, int index) {
   const Panel panel = get_panel(p, index);
+  const int panels = row_panels(p), group = index / panels, first = index % panels * rows_per_panel(p);
+  const float *start = p->x + (size_t)group * p->group_step + p->group_start;
   const int width = panel.rows, count = rows_in_panel(p, index), inputs = p->inputs, splits = p->splits;
-  const uint8_t *weights = p->rows == 1 ? p->parts[0].tiles : 0;
+  const uint8_t *weights = p->rows == 1 && group == 0 ? p->parts[0].tiles : 0;
   for (int r = 0; r < width / splits; r++) {
-    const int row = index * rows_per_panel(p) + r, is_row = r < count;
-    const float *x = p->x + (size_t)(is_row && p->rows_of_x ? p->rows_of_x[row] : row) * inputs;
+    const int row = first + r, is_row = r < count;
+    const float *x = start + (size_t)(is_row && p->rows_of_x ? p->rows_of_x[row] : row) * row_step(p);
     if (p->rows == 1) fetch_row(p, x);
     const float factor = is_row && p->norm ? inverse_rms(x, inputs, p->epsilon) : 1.0f;
     for (int b = 0; b < p->blocks; b++) {

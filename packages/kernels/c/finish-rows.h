@@ -52,7 +52,7 @@ INLINE void finish_rows(const Product *p, int first_row, int rows, int column, i
 }
 
 static void multiply_tiles(const Product *p, MultiplyTile multiply_tile, int from, int to) {
-  const int panels = panel_total(p);
+  const int panels = row_panels(p), group_tiles = p->tiles / max_int(1, p->groups);
   int index = 0;
   for (int t = from; t < to; t++) {
     while (index + 1 < p->part_count && t >= p->parts[index + 1].first_tile) index++;
@@ -61,8 +61,9 @@ static void multiply_tiles(const Product *p, MultiplyTile multiply_tile, int fro
     const size_t bytes = tile_bytes(part->format, p->inputs);
     const uint8_t *tile = part->tiles + bytes * local * (is_gated ? 2 : 1);
     const int count = min_int(TILE, outputs - local * TILE);
+    const int first = p->groups ? t / group_tiles * panels : 0;
     for (int i = 0; i < panels; i++) {
-      const Panel panel = get_panel(p, i);
+      const Panel panel = get_panel(p, first + i);
       _Alignas(64) float y[PANEL_ROWS][TILE], up[PANEL_ROWS][TILE];
       multiply_tile(part->format, tile, p->blocks, &panel, y);
       if (is_gated) multiply_tile(part->format, tile + bytes, p->blocks, &panel, up);

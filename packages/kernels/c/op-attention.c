@@ -29,7 +29,7 @@ static Status create(const Operator *op, Api api, Info *info, void **kernel) {
   const int64_t head_size = int_attribute(api, info, "head_size", 0), window = int_attribute(api, info, "window", 0);
   if (heads < 1 || kv_heads < 1 || heads > 1 << 16 || heads % kv_heads)
     return fail(api, ORT_INVALID_GRAPH, "Attention: heads must be a multiple of kv_heads.");
-  if (head_size < 1 || head_size > MAX_HEAD_SIZE) return fail(api, ORT_INVALID_GRAPH, "Attention: head_size must be 1 to 512.");
+  if (head_size < 1 || head_size > MAX_HEAD_SIZE) return fail(api, ORT_INVALID_GRAPH, "Attention: head_size must be 1 to 640.");
   if (window < 0 || window > 0x7fffffff) return fail(api, ORT_INVALID_GRAPH, "Attention: window must not be negative.");
   a.heads = (int)heads;
   a.kv_heads = (int)kv_heads;
@@ -110,6 +110,8 @@ static void attend_rows(void *data, size_t index) {
 
 /** Numbers from which on a section is worth several threads. */
 enum { SHARED_TOKENS = 1 << 12, SHARED_KEYS = 1 << 15 };
+/** Items of rows up to which pieces are shared in their place, where many heads of one token attend to the same keys. */
+enum { FEW_ITEMS = 4 };
 
 static Status compute(void *kernel, Context *context) {
   const Kernel *k = kernel;
@@ -152,12 +154,12 @@ static Status compute(void *kernel, Context *context) {
   if (!a->out) return fail(api, ORT_INVALID_ARGUMENT, "Attention: the result has no memory.");
 
   const int pairs = a->batch * a->kv_heads, channels = cache_channels(a->head_size);
-  const int is_short = query_rows(a) <= QUERY_ROWS;
   a->pieces = (most + PIECE - 1) / PIECE;
   job.items = (query_rows(a) + ITEM_ROWS - 1) / ITEM_ROWS;
+  const int is_short = query_rows(a) <= QUERY_ROWS || (a->length == 1 && pairs * job.items <= FEW_ITEMS);
   job.memory_bytes = round_up(item_bytes(a), 64);
   const size_t queries_bytes = round_up(query_bytes(a) * (size_t)pairs, 64);
-  const size_t piece_rows = (size_t)pairs * a->pieces * QUERY_ROWS;
+  const size_t piece_rows = (size_t)pairs * a->pieces * whole_rows(a);
   const size_t piece_bytes = is_short ? piece_rows * (channels + 2) * 4 : job.memory_bytes * (size_t)pairs * job.items;
   const Scratch scratch = take_scratch(api, queries_bytes + piece_bytes);
   if (!scratch.memory) return fail(api, ORT_INVALID_ARGUMENT, "Attention: out of memory.");

@@ -6,7 +6,7 @@
 //               [experts]; residual [.., inputs]
 //   attributes  inputs; inner, outputs of one expert's ups; experts; chosen, of each row; formats and activation_bits (8 or 16), of
 //               gates and ups, then of downs; gated (1); activation; limit, of activation 3; scoring (0 softmax, 1 sigmoid);
-//               normalised; scale; epsilon
+//               normalised; scale; epsilon; groups of experts (0: none), chosen_groups and group_keys (1 or 2)
 //   output      float32 [.., inputs]
 #include "isa.h"
 #include "operators.h"
@@ -69,6 +69,15 @@ static Status create(const Operator *op, Api api, Info *info, void **kernel) {
   e.chosen = (int)chosen;
   e.scoring = (Scoring)scoring;
   e.is_normalised = int_attribute(api, info, "normalised", 0) != 0;
+  const int64_t groups = int_attribute(api, info, "groups", 0), chosen_groups = int_attribute(api, info, "chosen_groups", groups);
+  const int64_t group_keys = int_attribute(api, info, "group_keys", 1);
+  if (!in_range(groups, 0, MAX_CHOSEN) || (groups > 0 && (count % groups || !in_range(chosen_groups, 1, groups))) || !in_range(group_keys, 1, 2))
+    return fail(api, ORT_INVALID_GRAPH, "Experts: there are up to 64 groups of equal sizes, of them 1 or more are chosen, by 1 or 2 keys.");
+  if (groups > 0 && chosen > count / groups * chosen_groups)
+    return fail(api, ORT_INVALID_GRAPH, "Experts: the chosen groups must have as many experts as are chosen.");
+  e.groups = (int)groups;
+  e.chosen_groups = (int)chosen_groups;
+  e.group_keys = groups > 0 ? (int)group_keys : 0;
   e.scale = float_attribute(api, info, "scale", 1);
   e.up = (Product){.inputs = (int)inputs, .columns = (int)inner, .activation = (Activation)activation};
   e.up.is_gated = int_attribute(api, info, "gated", 1) != 0;

@@ -2,7 +2,7 @@
 //
 //   inputs      x float32 [.., inputs]; weights uint8, one to three matrices in tiles; norm [inputs]; bias; residual [.., columns]
 //   attributes  inputs; outputs and formats, one for each matrix; activation; gated; epsilon; activation_bits, 8 or 16 (no
-//               effect with float32 matrices)
+//               effect with float32 matrices); groups (0: none), group_step and group_start: x is then [.., groups * group_step]
 //   output      float32 [.., columns]
 #include "isa.h"
 #include "operators.h"
@@ -59,6 +59,15 @@ static Status create(const Operator *op, Api api, Info *info, void **kernel) {
       return fail(api, ORT_INVALID_GRAPH, "Product: weights must be a constant of the size that outputs, inputs and format imply.");
     part->tiles = weights.data;
   }
+  const int64_t groups = int_attribute(api, info, "groups", 0), step = int_attribute(api, info, "group_step", inputs);
+  const int64_t start = int_attribute(api, info, "group_start", 0);
+  if (groups < 0 || groups > 1 << 16 || start < 0 || step < 1 || step > 1 << 24 || start + inputs > step)
+    return fail(api, ORT_INVALID_GRAPH, "Product: groups must be 0 to 2^16, and their inputs lie within their steps.");
+  if (groups > 0 && (parts != 1 || p.is_gated || is_given(api, info, IN_NORM) || outputs[0] % (groups * TILE)))
+    return fail(api, ORT_INVALID_GRAPH, "Product: groups have one matrix, whole tiles of outputs each, no gates and no norm.");
+  p.groups = (int)groups;
+  p.group_step = groups > 0 ? (int)step : 0;
+  p.group_start = groups > 0 ? (int)start : 0;
   p.is_quantised = p.parts[0].format != FORMAT_F32;
   const int64_t activation_bits = int_attribute(api, info, "activation_bits", 8);
   if (activation_bits != 8 && activation_bits != 16) return fail(api, ORT_INVALID_GRAPH, "Product: activation_bits must be 8 or 16.");
@@ -98,9 +107,9 @@ static Status compute(void *kernel, Context *context) {
   Job job = {.isa = k->isa, .product = k->product};
   Product *p = &job.product;
   const Tensor x = input(api, context, IN_X), residual = input(api, context, IN_RESIDUAL);
-  if (!x.data || x.rank < 1 || x.rank > MAX_RANK || x.shape[x.rank - 1] != p->inputs)
-    return fail(api, ORT_INVALID_ARGUMENT, "Product: the last dimension of x must be its inputs.");
-  const int64_t rows = element_count(&x) / p->inputs;
+  if (!x.data || x.rank < 1 || x.rank > MAX_RANK || x.shape[x.rank - 1] != (int64_t)row_step(p))
+    return fail(api, ORT_INVALID_ARGUMENT, "Product: the last dimension of x must be its inputs, with groups those of all.");
+  const int64_t rows = element_count(&x) / (int64_t)row_step(p);
   if (rows > 1 << 20) return fail(api, ORT_INVALID_ARGUMENT, "Product: too many rows.");
   if (residual.data && element_count(&residual) != rows * p->columns)
     return fail(api, ORT_INVALID_ARGUMENT, "Product: residual must have the shape of the result.");
@@ -116,7 +125,7 @@ static Status compute(void *kernel, Context *context) {
   if (!scratch.memory) return fail(api, ORT_INVALID_ARGUMENT, "Product: out of memory.");
   p->panels = scratch_start(scratch);
   const int panels = panel_total(p);
-  if (rows * p->inputs >= SHARED_FILL) parallel(api, context, fill, (size_t)panels, &job);
+  if (rows * (int64_t)row_step(p) >= SHARED_FILL) parallel(api, context, fill, (size_t)panels, &job);
   else for (int i = 0; i < panels; i++) fill(&job, (size_t)i);
   size_t bytes = 0;
   for (int i = 0; i < p->part_count; i++) bytes += matrix_bytes(p->parts[i].format, p->inputs, p->parts[i].outputs);

@@ -2,6 +2,8 @@
 //
 //   x' = x, or its RMS norm             y = x' W^T + bias
 //   gated: y = activation(gate) * up    out = y + residual
+//
+// With groups the matrix is a diagonal of blocks: group g of the outputs reads group g of the inputs only, as heads do.
 #pragma once
 #include "panel.h"
 
@@ -37,7 +39,10 @@ typedef struct {
   const float *x;
   /** Null, or which row of x each row is: then x has as many as there are. */
   const int32_t *rows_of_x;
+  /** Inputs of an output: with groups those of one group. */
   int rows, inputs, blocks;
+  /** 0: none. Else a row of x has `groups * group_step` numbers, of which group g reads `inputs` behind `g * group_step + group_start`. */
+  int groups, group_step, group_start;
   /** Null, or the weight of the norm. Shape: [inputs]. */
   const float *norm;
   float epsilon;
@@ -66,11 +71,16 @@ typedef struct {
 
 /** Rows of activations that a whole panel holds. */
 INLINE int rows_per_panel(const Product *p) { return PANEL_ROWS / p->splits; }
-INLINE int panel_total(const Product *p) { return (p->rows + rows_per_panel(p) - 1) / rows_per_panel(p); }
+/** Panels of all rows; with groups those of one group. */
+INLINE int row_panels(const Product *p) { return (p->rows + rows_per_panel(p) - 1) / rows_per_panel(p); }
+/** The panels of a group stand together. */
+INLINE int panel_total(const Product *p) { return row_panels(p) * max_int(1, p->groups); }
+/** Numbers from a row of x to the next. */
+INLINE size_t row_step(const Product *p) { return p->groups ? (size_t)p->groups * p->group_step : (size_t)p->inputs; }
 INLINE size_t panels_bytes(const Product *p) {
   return (size_t)panel_total(p) * panel_bytes(p->is_quantised, p->blocks, PANEL_ROWS);
 }
-INLINE int rows_in_panel(const Product *p, int panel) { return min_int(rows_per_panel(p), p->rows - panel * rows_per_panel(p)); }
+INLINE int rows_in_panel(const Product *p, int panel) { return min_int(rows_per_panel(p), p->rows - panel % row_panels(p) * rows_per_panel(p)); }
 INLINE Panel get_panel(const Product *p, int panel) {
   const uint8_t *memory = p->panels + panel_bytes(p->is_quantised, p->blocks, PANEL_ROWS) * panel;
   return panel_at(memory, p->is_quantised, p->blocks, panel_rows(rows_in_panel(p, panel) * p->splits));

@@ -21,6 +21,26 @@ INLINE void choose_experts(float *keys, int count, int chosen, int32_t *experts)
   }
 }
 
+/** Leaves out the experts of groups that are not chosen. Mutates: `keys`. */
+INLINE void choose_groups(const Experts *e, float *keys) {
+  const int size = e->count / e->groups;
+  float sums[MAX_CHOSEN];
+  int32_t chosen[MAX_CHOSEN];
+  for (int g = 0; g < e->groups; g++) {
+    float first = -__builtin_inff(), second = first;
+    for (int i = g * size; i < (g + 1) * size; i++) {
+      if (keys[i] > first) second = first, first = keys[i];
+      else if (keys[i] > second) second = keys[i];
+    }
+    sums[g] = e->group_keys == 2 ? first + second : first;
+  }
+  choose_experts(sums, e->groups, e->chosen_groups, chosen);
+  for (int g = 0, next = 0; g < e->groups; g++) {
+    if (next < e->chosen_groups && chosen[next] == g) next++;
+    else for (int i = g * size; i < (g + 1) * size; i++) keys[i] = -__builtin_inff();
+  }
+}
+
 /** Scores of all experts, not yet divided by what is returned: the sum of all with softmax, one with sigmoids. */
 INLINE float score_experts(const Experts *e, const float *logits, float *scores) {
   float peak = -__builtin_inff(), sum = 0;
@@ -44,9 +64,10 @@ static void route_row(const Experts *e, int row) {
   float fault = 0;
   for (int i = 0; i < e->count; i++) {
     fault += 0 * logits[i];
-    // Without a bias in the order of the logits, so that scores which round to the same do not matter.
-    keys[i] = e->selection_bias ? scores[i] / total + e->selection_bias[i] : logits[i];
+    // Without a bias in the order of the logits, so that scores which round to the same do not matter; sums are of scores.
+    keys[i] = e->selection_bias ? scores[i] / total + e->selection_bias[i] : e->group_keys == 2 ? scores[i] / total : logits[i];
   }
+  if (e->groups) choose_groups(e, keys);
   choose_experts(keys, e->count, e->chosen, experts);
   float sum = 0;
   for (int i = 0; i < e->chosen; i++) sum += weights[i] = scores[experts[i]];
