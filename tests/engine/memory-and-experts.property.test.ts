@@ -1,4 +1,4 @@
-// Families whose layers have a memory in place of keys and values, and mixtures of experts, on their real graphs: what a sequence says
+// Families whose layers have a memory in place of keys and values, mixtures of experts, and latent attention, on their real graphs: what a sequence says
 // must not depend on its company, the chunks of its prompt, what is cached, drafts, preemptions, forks and failed calls.
 
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -22,6 +22,8 @@ const MEMORY_FAMILIES = [
   'nemotron_h',
 ];
 const EXPERT_FAMILIES = ['qwen3_moe', 'gpt_oss', 'mixtral', 'olmoe', 'granitemoe', 'ernie4_5_moe'];
+/** One head of keys, of which all heads attend to latent rows. */
+const LATENT_FAMILIES = ['deepseek_v2', 'deepseek_v3', 'glm4_moe_lite', 'minicpm3'];
 
 const KINDS = [
   { precision: 'f32', kvType: 'float32' },
@@ -46,7 +48,7 @@ const prompts = fc
 
 const requests = randomRequests(prompts);
 
-const MODELS = [...MEMORY_FAMILIES, ...EXPERT_FAMILIES].flatMap((family, index) => {
+const MODELS = [...MEMORY_FAMILIES, ...EXPERT_FAMILIES, ...LATENT_FAMILIES].flatMap((family, index) => {
   // Experts have no state of their own, so one kind is enough, and a daily run has one kind of each family.
   const isWhole = IS_FULL_RUN && MEMORY_FAMILIES.includes(family);
   const kinds = isWhole ? KINDS : [KINDS[(2 * index) % KINDS.length]!];

@@ -196,7 +196,7 @@ describe('a finished build', () => {
 
   it.each([
     ['paged', 272, 'heads have 272 elements, and at most 256 are fast and right: not built as "paged"'],
-    ['kernels', 528, 'heads of 528 elements are not built as "kernels", which has at most 512'],
+    ['kernels', 656, 'heads of 656 elements are not built as "kernels", which has at most 640'],
   ] as const)(
     'is refused for heads that the attention of %s cannot compute',
     async (variant, size, message) => {

@@ -12,6 +12,7 @@ import {
   type GoldenCase,
   type GoldenPrompt,
   hasExperts,
+  hasLatentRows,
   hasMemory,
   writeGoldenCheckpoint,
 } from './decoder-golden.ts';
@@ -84,7 +85,7 @@ describe.each(DECODER_GOLDENS)('$family', ({ family, provenance, cases, logitStr
       return;
     }
 
-    const needsKernels = hasExperts(golden) || hasMemory(golden);
+    const needsKernels = hasExperts(golden) || hasMemory(golden) || hasLatentRows(golden);
     it.runIf(needsKernels)('is refused with operators of ONNX Runtime alone', async () => {
       const { code, message } = await refusal(source, output('refused'), 'slots');
       expect(code).toBe('unsupported');

@@ -80,6 +80,11 @@ export function hasMemory(golden: GoldenCase): boolean {
   return MEMORY_KEYS.some(key => key in config);
 }
 
+/** Whether keys and values are products of latent rows. */
+export function hasLatentRows(golden: GoldenCase): boolean {
+  return 'kv_lora_rank' in textConfig(golden);
+}
+
 /** Largest difference of computed logits, one row per token of the prompt, from those of transformers. */
 export function differenceFromGolden(
   rows: readonly ArrayLike<number>[],

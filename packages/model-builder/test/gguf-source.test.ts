@@ -219,9 +219,9 @@ describe('refuses', () => {
     ['general.architecture', 'none', 'unsupported', 'is "none"; allowed are llama, qwen2, qwen3'],
     [
       'general.architecture',
-      'deepseek2',
+      'bailingmoe2',
       'unsupported',
-      'is "deepseek2" (DeepSeek-V2 and V2-Lite), which would need multi-head latent attention',
+      'is "bailingmoe2" (Ling, Ring), which would need mixture of experts',
     ],
     ['general.architecture', 'bloom', 'unsupported', 'is "bloom" (BLOOM), which would need learned or ALiBi'],
     ['general.type', 'mmproj', 'unsupported', 'is "mmproj"; allowed is "model"'],

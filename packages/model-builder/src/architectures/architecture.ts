@@ -15,6 +15,8 @@ export interface Architecture {
   readonly activations?: Readonly<Record<string, Activation>>;
   /** Key that names the activation. Default: `hidden_act`. */
   readonly activationKey?: 'hidden_act' | 'hidden_activation' | 'mlp_hidden_act';
+  /** Heads of the cache, where keys do not say them; `read` checks what they are made of. */
+  readonly cachedHeads?: (keys: ConfigKeys) => { readonly count: number; readonly size: number };
   /** Layers may have windows, which `layer_types` says. Default: false. */
   readonly readsLayerTypes?: boolean;
   /** Throws: through `reader`. */
@@ -25,6 +27,7 @@ export interface Architecture {
 export type DecoderFeatures = Partial<
   Pick<
     DecoderConfig,
+    | 'latent'
     | 'queryKeyNorm'
     | 'attentionScale'
     | 'attentionSoftcap'

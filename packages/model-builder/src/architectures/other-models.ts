@@ -51,7 +51,6 @@ export const OTHER_MODELS: Readonly<Record<string, OtherModel>> = {
   internlm2: of('InternLM 2 and 2.5', OWN_LAYOUT),
   internlm3: of('InternLM 3', OWN_LAYOUT),
   minicpm: of('MiniCPM 1 and 2', 'scales of embedding, depth and logits'),
-  minicpm3: of('MiniCPM 3', LATENT),
   mpt: of('MPT', LEARNED_POSITIONS),
   olmo: of('OLMo 1', 'LayerNorm without weights'),
   opt: of('OPT, Galactica', LEARNED_POSITIONS),
@@ -75,11 +74,7 @@ export const OTHER_MODELS: Readonly<Record<string, OtherModel>> = {
   phimoe: of('Phi-3.5-MoE', EXPERTS),
 
   // Multi-head latent attention.
-  deepseek_v2: of('DeepSeek-V2 and V2-Lite', LATENT_EXPERTS),
-  deepseek_v3: of('DeepSeek-V3, R1, Moonlight', LATENT_EXPERTS),
   deepseek_v32: of('DeepSeek-V3.2', LATENT_EXPERTS),
-  glm4_moe_lite: of('GLM-4.7-Flash', LATENT_EXPERTS),
-  kimi_k2: of('Kimi K2', LATENT_EXPERTS),
   kimi_linear: of('Kimi Linear', `${LATENT_EXPERTS}; ${RECURRENT}`),
   longcat_flash: of('LongCat-Flash', LATENT_EXPERTS),
 

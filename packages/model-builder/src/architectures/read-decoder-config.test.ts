@@ -305,6 +305,93 @@ describe('experts', () => {
   });
 });
 
+describe('latent attention', () => {
+  const latent = { num_key_value_heads: 4, num_experts_per_tok: 2, n_routed_experts: 8 };
+  const sizes = { kv_lora_rank: 32, qk_nope_head_dim: 16, qk_rope_head_dim: 16, v_head_dim: 16 };
+  const v2 = { model_type: 'deepseek_v2', ...latent, ...sizes };
+  const v3 = { model_type: 'deepseek_v3', ...latent, ...sizes, n_group: 4, topk_group: 2 };
+  const glm = { model_type: 'glm4_moe_lite', ...latent, ...sizes };
+  const minicpm = { model_type: 'minicpm3', ...latent, ...sizes };
+  const yarn = { type: 'yarn', factor: 40, original_max_position_embeddings: 16, mscale_all_dim: 0.7 };
+
+  it('has one head of the cache, of rotated channels and a latent row', () => {
+    const { kvHeadCount, headSize, layers, attentionScale } = parse(v2);
+    expect([kvHeadCount, headSize, attentionScale]).toEqual([1, 48, 32 ** -0.5]);
+    expect(layers[0]).toMatchObject({ kvHeadCount: 1, headSize: 48 });
+  });
+
+  it('takes no head size from hidden_size or head_dim', () => {
+    expect(parse({ ...v3, head_dim: 24 }).headSize).toBe(48);
+  });
+
+  it('multiplies scores by the square of the factor of yarn', () => {
+    const factor = 0.1 * 0.7 * Math.log(40) + 1;
+    expect(parse({ ...v3, rope_scaling: yarn }).attentionScale).toBeCloseTo(factor ** 2 * 32 ** -0.5, 12);
+  });
+
+  it('has the factors of minicpm3, which are none where they are null', () => {
+    const scaled = parse({ ...minicpm, num_hidden_layers: 4, hidden_size: 64, dim_model_base: 32 });
+    expect(scaled).toMatchObject({ embeddingScale: 12, residualScale: 0.7, logitScale: 0.5 });
+    const plain = parse({ ...minicpm, scale_emb: 1, scale_depth: null, dim_model_base: null });
+    expect(plain).toMatchObject({ embeddingScale: 1, residualScale: 1, logitScale: 1 });
+  });
+
+  it('chooses groups by one score or the sum of two', () => {
+    const groups = { n_group: 4, topk_group: 2 };
+    expect(parse({ ...v2, ...groups, topk_method: 'group_limited_greedy' }).experts?.groups).toEqual({
+      count: 4,
+      chosen: 2,
+      keyCount: 1,
+    });
+    expect(parse({ ...v2, ...groups }).experts?.groups).toBeUndefined();
+    expect(parse(v3).experts?.groups).toEqual({ count: 4, chosen: 2, keyCount: 2 });
+    expect(parse({ ...v3, n_group: 1, topk_group: 1 }).experts?.groups).toBeUndefined();
+  });
+
+  it('is in kimi_k2 as in deepseek_v3', () => {
+    const { modelType, ...kimi } = parse({ ...v3, model_type: 'kimi_k2' });
+    expect({ ...kimi, modelType: 'deepseek_v3' }).toEqual(parse(v3));
+    expect(modelType).toBe('kimi_k2');
+  });
+
+  it('has experts in the layers that glm4_moe_lite names, by default in all but the first', () => {
+    const expertsOf = (keys: Record<string, unknown>) =>
+      parse({ ...glm, num_hidden_layers: 3, ...keys }).layers.map(({ hasExperts }) => hasExperts);
+    expect(expertsOf({})).toEqual([false, true, true]);
+    expect(expertsOf({ mlp_layer_types: ['sparse', 'dense', 'sparse'] })).toEqual([true, false, true]);
+  });
+
+  it.each([
+    ['kv_lora_rank', { ...v2, kv_lora_rank: 40 }],
+    ['qk_rope_head_dim', { ...v3, qk_rope_head_dim: 24 }],
+    ['v_head_dim', { ...v3, v_head_dim: 24 }],
+    ['num_key_value_heads', { ...v2, num_key_value_heads: 2 }],
+    ['attention_bias', { ...v2, attention_bias: true }],
+    ['mlp_bias', { ...v2, mlp_bias: true }],
+    ['topk_method', { ...v2, topk_method: 'noaux_tc' }],
+    ['topk_method', { ...v3, topk_method: 'greedy' }],
+    ['scoring_func', { ...v2, scoring_func: 'sigmoid' }],
+    ['scoring_func', { ...v3, scoring_func: 'softmax' }],
+    ['norm_topk_prob', { ...v2, norm_topk_prob: true }],
+    ['moe_layer_freq', { ...v3, moe_layer_freq: 2 }],
+    ['first_k_dense_replace', { ...glm, first_k_dense_replace: 2 }],
+    ['mlp_layer_types', { ...glm, mlp_layer_types: ['dense', 'moe'] }],
+  ])('refuses %s as in %j', (key, keys) => {
+    expect(faultOf(keys)).toMatchObject({ code: 'unsupported', key });
+  });
+
+  it.each([
+    ['n_group', { ...v3, n_group: 3 }],
+    ['n_group', { ...v3, n_group: 8 }],
+    ['n_group', { ...v2, topk_method: 'group_limited_greedy' }],
+    ['topk_group', { ...v3, topk_group: 5 }],
+    ['topk_group', { ...v3, topk_group: 1, num_experts_per_tok: 3 }],
+    ['mlp_layer_types', { ...glm, mlp_layer_types: ['dense'], num_hidden_layers: 2 }],
+  ])('finds %s wrong in %j', (key, keys) => {
+    expect(faultOf(keys)).toMatchObject({ code: 'config_invalid', key });
+  });
+});
+
 describe('Mamba-2', () => {
   const granite = {
     model_type: 'granitemoehybrid',

@@ -51,9 +51,10 @@ function parseTextConfig(path: string, json: unknown, prefix = ''): DecoderConfi
   refuseUnsupported(architecture, keys, refuse);
 
   const headCount = keys.num_attention_heads;
-  const kvHeadCount = keys.num_key_value_heads ?? headCount;
-  const headSize = keys.head_dim ?? keys.hidden_size / headCount;
-  checkHeads(fault, headCount, kvHeadCount, headSize);
+  const cached = architecture.cachedHeads?.(keys);
+  const kvHeadCount = cached?.count ?? keys.num_key_value_heads ?? headCount;
+  const headSize = cached?.size ?? keys.head_dim ?? keys.hidden_size / headCount;
+  if (cached === undefined) checkHeads(fault, headCount, kvHeadCount, headSize);
   const rope = ropeReader(fault, keys, headSize);
   const features = architecture.read(keys, { rope, headSize, refuse, invalid } satisfies ConfigReader);
   const { ropes = [rope()], layer = () => ({ rope: 0, window: undefined }), modules, ...rest } = features;
@@ -82,6 +83,7 @@ function parseTextConfig(path: string, json: unknown, prefix = ''): DecoderConfi
     activation: readActivation(architecture, keys, refuse),
     isGated: true,
     isParallel: false,
+    latent: undefined,
     queryKeyNorm: 'none',
     normsValues: false,
     attentionScale: undefined,

@@ -37,6 +37,7 @@ export function readExperts(
     scoring: 'softmax',
     isNormalised: true,
     scale: 1,
+    groups: undefined,
     routerBias: false,
     bias: false,
     gateLimit: undefined,

@@ -3,6 +3,7 @@
 import { arcee } from './arcee.ts';
 import type { Architecture } from './architecture.ts';
 import { cohere2 } from './cohere2.ts';
+import { deepseekV2, deepseekV3, glm4MoeLite, kimiK2 } from './deepseek.ts';
 import { ernie, ernieMoe } from './ernie.ts';
 import { exaone4 } from './exaone4.ts';
 import { falconH1 } from './falcon-h1.ts';
@@ -15,6 +16,7 @@ import { granite, graniteHybrid, graniteMoe, graniteMoeShared } from './granite.
 import { hunyuan, hunyuanMoe } from './hunyuan.ts';
 import { lfm2, lfm2Moe } from './lfm2.ts';
 import { llama } from './llama.ts';
+import { minicpm3 } from './minicpm3.ts';
 import { ministral3, mistral } from './mistral.ts';
 import { mixtral } from './mixtral.ts';
 import { nemotron } from './nemotron.ts';
@@ -36,6 +38,8 @@ export const ARCHITECTURES: ReadonlyMap<string, Architecture> = new Map(
   [
     arcee,
     cohere2,
+    deepseekV2,
+    deepseekV3,
     ernie,
     ernieMoe,
     exaone4,
@@ -46,6 +50,7 @@ export const ARCHITECTURES: ReadonlyMap<string, Architecture> = new Map(
     gemma4,
     glm4,
     glm4Moe,
+    glm4MoeLite,
     gptOss,
     granite,
     graniteHybrid,
@@ -53,9 +58,11 @@ export const ARCHITECTURES: ReadonlyMap<string, Architecture> = new Map(
     graniteMoeShared,
     hunyuan,
     hunyuanMoe,
+    kimiK2,
     lfm2,
     lfm2Moe,
     llama,
+    minicpm3,
     ministral3,
     mistral,
     mixtral,

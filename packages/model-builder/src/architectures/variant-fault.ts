@@ -50,9 +50,16 @@ export function cacheFault(
 }
 
 /** What only the CPU kernels compute. */
-function kernelsOnlyFault({ experts, layers, gatesAttention }: DecoderConfig): VariantFault | undefined {
+function kernelsOnlyFault({
+  experts,
+  latent,
+  layers,
+  gatesAttention,
+}: DecoderConfig): VariantFault | undefined {
   if (experts !== undefined)
     return { key: 'model_type', message: 'only the CPU kernels compute mixtures of experts' };
+  if (latent !== undefined)
+    return { key: 'kv_lora_rank', message: 'only the CPU kernels compute multi-head latent attention' };
   for (const [index, layer] of layers.entries()) {
     const found = unlikeTransformer(layer);
     if (found === undefined) continue;

@@ -16,10 +16,11 @@ export function rmsNorm(
   path: string,
   input: string,
   weight: CheckpointTensor,
+  epsilon: number = config.norm.epsilon,
 ): string {
   const scale = declareFloats(graph, weightName(path, 'weight'), [weight], activation);
   return graph.op(`${path}/SimplifiedLayerNormalization`, 'SimplifiedLayerNormalization', [input, scale], {
-    attributes: { axis: int(-1), epsilon: float(config.norm.epsilon), stash_type: int(1) },
+    attributes: { axis: int(-1), epsilon: float(epsilon), stash_type: int(1) },
   });
 }
 

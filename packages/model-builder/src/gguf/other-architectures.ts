@@ -6,7 +6,6 @@ export const OTHER_ARCHITECTURES: Readonly<Record<string, string>> = {
   bailingmoe: 'bailing_moe',
   bailingmoe2: 'bailing_moe',
   'command-r': 'cohere',
-  deepseek2: 'deepseek_v2',
   dream: 'Dream',
   gptneox: 'gpt_neox',
   'jina-bert-v3': 'xlm-roberta',

@@ -2,6 +2,7 @@
 // config.json; blocks know nothing else, and no `model_type`.
 
 import type { ExpertsConfig } from './experts-config.ts';
+import type { LatentAttention } from './latent-attention.ts';
 import type { RopeConfig } from './rope.ts';
 
 /** All parameters of the graph besides the weights. */
@@ -23,6 +24,11 @@ export interface DecoderConfig {
   readonly ropes: readonly RopeConfig[];
   /** What differs from layer to layer. Head size, key heads and intermediate size of the model are those of most layers. */
   readonly layers: readonly LayerConfig[];
+  /**
+   * Multi-head latent attention; undefined for heads with matrices of keys and values. The heads of the cache are then latent rows
+   * behind rotated channels, one for each layer.
+   */
+  readonly latent: LatentAttention | undefined;
   /** Norms of queries and keys: before the rotation over each head or over all heads together, or behind it over each head. */
   readonly queryKeyNorm: 'none' | 'head' | 'width' | 'rotated-head';
   /** A norm without weights over each head of values. */

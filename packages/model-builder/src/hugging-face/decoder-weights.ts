@@ -12,6 +12,7 @@ import {
 } from './decoder-config.ts';
 import type { SharedExpert } from './experts-config.ts';
 import { findHeadRows, type HeadRows } from './head-rows.ts';
+import { isLatentMatrix, LATENT_NORMS, latentMatrix } from './latent-attention.ts';
 import { LayerExperts } from './layer-experts.ts';
 import { hasBias, isMemoryMatrix, type LayerMatrix, MEMORY_MODULES, matrixShape } from './layer-matrices.ts';
 import { withOffset } from './norm-weight.ts';
@@ -64,6 +65,11 @@ export class DecoderWeights {
 
   /** Shape: `[outputs, inputs]`. */
   matrix(layer: number, role: LayerMatrix): CheckpointTensor {
+    const { latent } = this.#config;
+    if (latent !== undefined && isLatentMatrix(role)) {
+      const open = (module: string, shape: readonly number[]) => this.#tensor(layer, module, 'weight', shape);
+      return latentMatrix(latent, role, this.#config, open, this.#recent);
+    }
     const [outputs, inputs] = matrixShape(this.#config, layer, role);
     const byHeads = this.#byHeads(layer, role);
     if (byHeads !== undefined)
@@ -147,6 +153,12 @@ export class DecoderWeights {
     const { kvHeadCount, headSize } = this.#config.layers[layer]!;
     const heads = queryKeyNorm !== 'width' ? 1 : role === 'queryNorm' ? headCount : kvHeadCount;
     return withOffset(this.#tensor(layer, modules[role], 'weight', [heads * headSize]), norm.weightOffset);
+  }
+
+  /** Of a latent row. Shape: `[rank]`. */
+  latentNorm(layer: number, role: keyof typeof LATENT_NORMS): CheckpointTensor {
+    const { queryRank, rank } = this.#config.latent!;
+    return this.#tensor(layer, LATENT_NORMS[role], 'weight', [role === 'queryLatent' ? queryRank! : rank]);
   }
 
   /** Weights and, if any, bias of the convolution of a layer with memory. Shape: `[channels, 1, kernel]`, `[channels]`. */
@@ -270,6 +282,7 @@ export class DecoderWeights {
   #module(layer: number, role: LayerMatrix): string {
     const { modules } = this.#config;
     if (isMemoryMatrix(role)) return modules.memory[MEMORY_MODULES[role]];
+    assertInvariant(!isLatentMatrix(role), 'latent matrices are opened by themselves');
     if (role !== 'gate' && role !== 'up' && role !== 'down') return modules[role];
     const module = this.#mlp(layer)[role];
     assertInvariant(module !== undefined, 'the MLP has a matrix of this role');

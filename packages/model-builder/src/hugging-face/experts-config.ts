@@ -14,6 +14,11 @@ export interface ExpertsConfig {
   readonly isNormalised: boolean;
   /** Factor of the weights. */
   readonly scale: number;
+  /**
+   * Experts are chosen of some groups of neighbours only: those with the largest sum of their `keyCount` highest scores. Undefined
+   * where all experts can be chosen.
+   */
+  readonly groups: { readonly count: number; readonly chosen: number; readonly keyCount: 1 | 2 } | undefined;
   readonly routerBias: boolean;
   /** Gates, ups and downs have biases. */
   readonly bias: boolean;

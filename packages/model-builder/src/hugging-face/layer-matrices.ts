@@ -2,6 +2,7 @@
 
 import { assertInvariant } from '../errors.ts';
 import { convolvedSize, type DecoderConfig, rememberedSize } from './decoder-config.ts';
+import { isLatentMatrix, type LatentMatrix, latentMatrixShape } from './latent-attention.ts';
 
 export type LayerMatrix =
   | 'query'
@@ -13,6 +14,7 @@ export type LayerMatrix =
   | 'down'
   | 'perLayerGate'
   | 'perLayerProjection'
+  | LatentMatrix
   | MemoryMatrix;
 export type MemoryMatrix = 'memoryInput' | 'memoryGate' | 'memoryBeta' | 'memoryDecay' | 'memoryOutput';
 
@@ -36,17 +38,20 @@ export function matrixShape(
   layer: number,
   role: LayerMatrix,
 ): readonly [number, number] {
-  const { headCount, hiddenSize, layers, perLayerInput, gatesAttention } = config;
+  const { headCount, hiddenSize, layers, perLayerInput, gatesAttention, latent } = config;
   if (isMemoryMatrix(role)) return memoryMatrixShape(config, layer, role);
+  if (isLatentMatrix(role)) return latentMatrixShape(latent!, role, config);
   const { headSize, kvHeadCount, intermediateSize } = layers[layer]!;
   switch (role) {
     case 'query':
+      if (latent !== undefined)
+        return [headCount * (latent.plainSize + latent.rotatedSize), latent.queryRank ?? hiddenSize];
       return [headCount * headSize * (gatesAttention ? 2 : 1), hiddenSize];
     case 'key':
     case 'value':
       return [kvHeadCount * headSize, hiddenSize];
     case 'attentionOutput':
-      return [hiddenSize, headCount * headSize];
+      return [hiddenSize, headCount * (latent?.valueSize ?? headSize)];
     case 'gate':
     case 'up':
       return [intermediateSize, hiddenSize];
@@ -96,6 +101,10 @@ export function hasBias(config: DecoderConfig, layer: number, role: LayerMatrix)
       return config.mlpBias;
     case 'perLayerGate':
     case 'perLayerProjection':
+    case 'queryLatent':
+    case 'keyValueLatent':
+    case 'headKeys':
+    case 'headValues':
       return false;
   }
 }

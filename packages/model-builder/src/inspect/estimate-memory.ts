@@ -142,8 +142,8 @@ function estimatedFormat(role: MatrixRole, hiddenSize: number): WeightFormat {
 /** The role in the choice of formats, by the names of both kinds of checkpoints. */
 function matrixRoleOf(tensor: DescribedTensor): MatrixRole {
   if (isTable(tensor)) return 'table';
-  if (/k_proj|attn_k\b/.test(tensor.name)) return 'key';
-  if (/v_proj|attn_v\b/.test(tensor.name)) return 'value';
+  if (/k_proj|kv_[ab]_proj|attn_k(v_a_mqa|_b)?\b/.test(tensor.name)) return 'key';
+  if (/v_proj|attn_v(_b)?\b/.test(tensor.name)) return 'value';
   if (/router|\.gate\.weight|gate_inp/.test(tensor.name)) return 'router';
   return /down|w2|output_linear/.test(tensor.name) ? 'down' : 'query';
 }

@@ -7,6 +7,7 @@ import { LM_HEAD_WEIGHT } from '../blocks/lm-head.ts';
 import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
 import type { DecoderConfig, LayerMemory } from '../hugging-face/decoder-config.ts';
 import type { DecoderWeights } from '../hugging-face/decoder-weights.ts';
+import type { LatentAttention } from '../hugging-face/latent-attention.ts';
 import type { ExpertMatrix } from '../hugging-face/layer-experts.ts';
 import type { LayerMatrix } from '../hugging-face/layer-matrices.ts';
 
@@ -30,6 +31,8 @@ export interface DecoderMatrix {
   readonly name: string;
   /** How many tensors have their tiles in turns, one group behind the other; undefined for all. */
   readonly interleaved?: number;
+  /** Whether it is a product of its own; else queries, keys and values are one. */
+  readonly isAlone?: boolean;
   /** `[outputs, inputs]` each. Throws: as `WeightSource.tensor`. */
   tensors(weights: DecoderWeights): readonly CheckpointTensor[];
 }
@@ -73,6 +76,11 @@ export interface LayerMatrices {
   readonly query?: DecoderMatrix;
   readonly key?: DecoderMatrix;
   readonly value?: DecoderMatrix;
+  /** Of latent attention, with the matrix of queries before these where it has two. */
+  readonly queryLatent?: DecoderMatrix;
+  readonly keyValueLatent?: DecoderMatrix;
+  readonly headKeys?: DecoderMatrix;
+  readonly headValues?: DecoderMatrix;
   readonly attentionOutput?: DecoderMatrix;
   readonly memoryInput?: DecoderMatrix;
   readonly memoryGate?: DecoderMatrix;
@@ -111,7 +119,10 @@ export function layerMatrices(config: DecoderConfig, layer: number): LayerMatric
     isGated ? of('gateUp', 'mlp.gate_up_proj', 'gate', 'up') : of('gateUp', 'mlp.up_proj', 'up');
   return {
     ...(memory === undefined ? {} : memoryMatrices(memory, of)),
-    ...(hasAttention ? attentionMatrices(projectedParts(config, layer), of) : {}),
+    ...(hasAttention && config.latent === undefined
+      ? attentionMatrices(projectedParts(config, layer), of)
+      : {}),
+    ...(hasAttention && config.latent !== undefined ? latentMatrices(config.latent, of) : {}),
     ...(intermediateSize === 0 ? {} : { gateUp: gateUp(), down: of('down', 'mlp.down_proj', 'down') }),
     ...(hasExperts ? { experts: expertMatrices(config, layer) } : {}),
     ...(perLayerInput === undefined
@@ -169,6 +180,26 @@ function attentionMatrices(own: readonly LayerMatrix[], of: MatrixOf) {
     query: of('query', 'self_attn.q_proj', 'query'),
     ...(own.includes('key') ? { key: of('key', 'self_attn.k_proj', 'key') } : {}),
     ...(own.includes('value') ? { value: of('value', 'self_attn.v_proj', 'value') } : {}),
+    attentionOutput: of('attentionOutput', 'self_attn.o_proj', 'attentionOutput'),
+  };
+}
+
+function latentMatrices({ queryRank }: LatentAttention, of: MatrixOf) {
+  const alone = (role: MatrixRole, module: string, part: LayerMatrix): DecoderMatrix => ({
+    ...of(role, module, part),
+    isAlone: true,
+  });
+  const keyValueLatent = of('key', 'self_attn.kv_a_proj', 'keyValueLatent');
+  return {
+    ...(queryRank === undefined
+      ? { query: of('query', 'self_attn.q_proj', 'query'), keyValueLatent }
+      : {
+          queryLatent: of('query', 'self_attn.q_a_proj', 'queryLatent'),
+          keyValueLatent,
+          query: alone('query', 'self_attn.q_b_proj', 'query'),
+        }),
+    headKeys: alone('key', 'self_attn.k_b_proj', 'headKeys'),
+    headValues: alone('value', 'self_attn.v_b_proj', 'headValues'),
     attentionOutput: of('attentionOutput', 'self_attn.o_proj', 'attentionOutput'),
   };
 }

@@ -13,9 +13,10 @@ export function fileFormats(weights: DecoderWeights, config: DecoderConfig): Mat
   const formats = new Map<string, WeightFormat>();
   /** Of the matrices that one product multiplies with. */
   let products: string[] = [];
-  for (const { role, name, tensors } of decoderMatrices(config)) {
+  for (const { role, name, isAlone = false, tensors } of decoderMatrices(config)) {
     const own = tensors(weights).map(formatOf);
     formats.set(name, role === 'router' ? 'f32' : own.reduce(commonFormat));
+    if (isAlone) continue;
     if (role === 'query') products = [];
     if (role === 'query' || role === 'key' || role === 'value') products.push(name);
     if (role === 'attentionOutput') joinFloats(products, formats);

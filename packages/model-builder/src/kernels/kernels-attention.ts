@@ -47,6 +47,11 @@ const OPERATORS: Readonly<Record<KvType, string>> = {
  * A layer that attends to the keys and values of an earlier one has queries only, and reads the cache of that layer.
  */
 export function attention(context: KernelsContext, layer: number, input: NormedInput): string {
+  return attend(context, layer, queryKeyValue(context, layer, `/model/layers.${layer}/attn`, input));
+}
+
+/** The operator, on queries, keys and values one after the other. */
+export function attend(context: KernelsContext, layer: number, qkv: string): string {
   const { graph, config, kvType } = context;
   const path = `/model/layers.${layer}/attn`;
   const { rope, window, kvHeadCount, headSize, kvSource } = operatorLayer(config, layer);
@@ -55,7 +60,6 @@ export function attention(context: KernelsContext, layer: number, input: NormedI
   // Layers with a window may have a cache of another length.
   const capacity = window === undefined ? DYNAMIC_DIMS.capacity : `capacity_of_window_${window}`;
   const dims = [DYNAMIC_DIMS.batch, kvHeadCount, capacity, rowLength];
-  const qkv = queryKeyValue(context, layer, path, input);
   const caches = KV_PARTS.map(part =>
     kvSource === undefined ? graph.input(pastName(layer, part), kvType, dims) : presentName(kvSource, part),
   );

@@ -34,12 +34,13 @@ import {
   tiles,
 } from './kernels-context.ts';
 import { experts } from './kernels-experts.ts';
+import { latentAttention } from './kernels-latent.ts';
 import { declareStates, memory } from './kernels-memory.ts';
 import { mlpInner } from './kernels-mlp.ts';
 import { embeddingLookup } from './product.ts';
 
 /** Source: `MAX_HEAD_SIZE` of `packages/kernels/c/attention.h`. */
-const LARGEST_HEAD_SIZE = 512;
+const LARGEST_HEAD_SIZE = 640;
 
 export type KernelsGraphParts = Pick<KernelsContext, 'config' | 'weights' | 'precision' | 'kvType'>;
 export type KernelsGraphOptions = Partial<Pick<KernelsContext, 'formats' | 'onMatrix'>>;
@@ -153,7 +154,7 @@ function decoderLayer(
 
 /** What memory and attention give of the same input, before their last products. */
 function mixers(context: KernelsContext, layer: number, input: NormedInput) {
-  const { headCount, hiddenSize, layers } = context.config;
+  const { headCount, hiddenSize, latent, layers } = context.config;
   const { memory: own, hasAttention, headSize } = layers[layer]!;
   return [
     ...(own === undefined
@@ -169,8 +170,8 @@ function mixers(context: KernelsContext, layer: number, input: NormedInput) {
       ? [
           {
             role: 'attentionOutput',
-            value: attention(context, layer, input),
-            size: headCount * headSize,
+            value: (latent === undefined ? attention : latentAttention)(context, layer, input),
+            size: headCount * (latent?.valueSize ?? headSize),
           } as const,
         ]
       : []),

@@ -25,6 +25,8 @@ export interface ProductOptions {
   readonly activation?: Exclude<keyof typeof ACTIVATIONS, 'clamped'>;
   /** The matrix has tiles of gates and ups in turns: the product is `activation(gate) * up`. */
   readonly isGated?: boolean;
+  /** The matrix is a diagonal of blocks: group g reads its inputs at `start` of step g of the input. Whole tiles of outputs each. */
+  readonly groups?: { readonly count: number; readonly step: number; readonly start: number };
   /** Bits of activations that are multiplied with quantised weights. Default: 8. */
   readonly activationBits?: 8 | 16;
   /** Name of the result; the default is named after the node. */
@@ -42,6 +44,7 @@ export function product(graph: GraphRecorder, path: string, options: ProductOpti
     activation = 'none',
     isGated = false,
     activationBits = 8,
+    groups,
     output,
   } = options;
   const weights = [0, 1, 2].map(index => matrices[index]?.name ?? '');
@@ -56,6 +59,13 @@ export function product(graph: GraphRecorder, path: string, options: ProductOpti
       ...(norm === undefined ? {} : { epsilon: float(norm.epsilon) }),
       ...(activationBits === 8 ? {} : { activation_bits: int(activationBits) }),
       ...(isGated ? { gated: int(1) } : {}),
+      ...(groups === undefined
+        ? {}
+        : {
+            groups: int(groups.count),
+            group_step: int(groups.step),
+            ...(groups.start === 0 ? {} : { group_start: int(groups.start) }),
+          }),
       ...(activation === 'none' ? {} : { activation: int(ACTIVATIONS[activation]) }),
     },
     ...(output === undefined ? {} : { outputs: [output] }),
@@ -96,7 +106,7 @@ export interface ExpertsOptions {
 export function mixture(graph: GraphRecorder, path: string, options: ExpertsOptions): string {
   const { input, logits, gateUp, isGated, down, norm, activation, activationBits, config } = options;
   const { gateUpBias = '', downBias = '', selectionBias = '', residual = '' } = options;
-  const { count, chosen, intermediateSize, scoring, isNormalised, scale, gateLimit } = config;
+  const { count, chosen, intermediateSize, scoring, isNormalised, scale, gateLimit, groups } = config;
   const inputs = [
     ...[input, logits, gateUp.name, down.name, norm?.weight ?? ''],
     ...[gateUpBias, downBias, selectionBias, residual],
@@ -117,6 +127,13 @@ export function mixture(graph: GraphRecorder, path: string, options: ExpertsOpti
       normalised: int(isNormalised ? 1 : 0),
       ...(gateLimit === undefined ? {} : { limit: float(gateLimit) }),
       ...(scale === 1 ? {} : { scale: float(scale) }),
+      ...(groups === undefined
+        ? {}
+        : {
+            groups: int(groups.count),
+            chosen_groups: int(groups.chosen),
+            group_keys: int(groups.keyCount),
+          }),
       ...(norm === undefined ? {} : { epsilon: float(norm.epsilon) }),
     },
   });

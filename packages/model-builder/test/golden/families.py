@@ -823,6 +823,64 @@ GPT_OSS_CASES = cases_of(
     case("limit of the published models", swiglu_limit=7.0),
 )
 
+# Heads of 16 plain and 16 rotated channels, whose keys are latent rows of 32.
+LATENT = {
+    **LLAMA,
+    "num_key_value_heads": 4,
+    "kv_lora_rank": 32,
+    "q_lora_rank": 24,
+    "qk_nope_head_dim": 16,
+    "qk_rope_head_dim": 16,
+    "v_head_dim": 16,
+}
+LATENT_EXPERTS = {
+    "moe_intermediate_size": 40,
+    "n_routed_experts": 12,
+    "n_shared_experts": 1,
+    "num_experts_per_tok": 3,
+    "first_k_dense_replace": 1,
+    "routed_scaling_factor": 1.5,
+}
+YARN_LATENT = {"type": "yarn", "factor": 8.0, "original_max_position_embeddings": 16, "mscale": 0.7, "mscale_all_dim": 0.9}
+
+DEEPSEEK_V2 = {"model_type": "deepseek_v2", **LATENT, **LATENT_EXPERTS, "q_lora_rank": None, "n_shared_experts": 2, "max_position_embeddings": 512}
+DEEPSEEK_V2_CASES = cases_of(
+    DEEPSEEK_V2,
+    case("one matrix of queries, yarn of scores and rotation", prompts=[1, 300, 40], rope_scaling=YARN_LATENT),
+    case("latent queries, groups of experts", q_lora_rank=40, topk_method="group_limited_greedy", n_group=4, topk_group=2, tie_word_embeddings=True),
+    case("experts in all layers, other sizes of heads", first_k_dense_replace=0, qk_nope_head_dim=40, v_head_dim=48, kv_lora_rank=80, qk_rope_head_dim=32),
+)
+
+DEEPSEEK_V3 = {"model_type": "deepseek_v3", **LATENT, **LATENT_EXPERTS, "n_group": 4, "topk_group": 2}
+DEEPSEEK_V3_CASES = cases_of(
+    {**DEEPSEEK_V3, "max_position_embeddings": 512},
+    case("groups of experts by sigmoids with a bias, yarn", prompts=[1, 300, 40], rope_scaling=YARN_LATENT),
+    case("all experts in one group, one matrix of queries, pairs half a head apart", n_group=1, topk_group=1, q_lora_rank=None, rope_interleave=False),
+    case("scores as they are, tied, three shared experts", norm_topk_prob=False, tie_word_embeddings=True, n_shared_experts=3, first_k_dense_replace=2),
+)
+
+GLM4_MOE_LITE = {
+    "model_type": "glm4_moe_lite",
+    **LATENT,
+    **without(LATENT_EXPERTS, "first_k_dense_replace"),
+    "max_position_embeddings": 512,
+    "qk_nope_head_dim": 48,
+    "v_head_dim": 64,
+    "rms_norm_eps": 1e-3,
+}
+GLM4_MOE_LITE_CASES = cases_of(
+    GLM4_MOE_LITE,
+    case("an ordinary first layer", prompts=[1, 300, 40]),
+    case("ordinary layers between, yarn", mlp_layer_types=["sparse", "dense", "sparse", "dense"], rope_parameters={**YARN, "rope_theta": 10000.0, "mscale_all_dim": 1.0}, rope_theta=None),
+)
+
+MINICPM3 = {"model_type": "minicpm3", **without(LATENT, "tie_word_embeddings"), "max_position_embeddings": 512, "scale_emb": 3, "scale_depth": 1.4, "dim_model_base": 96}
+MINICPM3_CASES = cases_of(
+    MINICPM3,
+    case("tied by default", prompts=[1, 300, 40]),
+    case("short and long factors, one matrix of queries", [24, 90], rope_scaling=longrope(8, original_max_position_embeddings=84), max_position_embeddings=672, q_lora_rank=None, v_head_dim=None, scale_depth=None, dim_model_base=None, scale_emb=2, tie_word_embeddings=False),
+)
+
 FAMILIES = {
     "llama": LLAMA_CASES,
     "qwen2": QWEN2_CASES,
@@ -870,4 +928,8 @@ FAMILIES = {
     "ernie4_5_moe": ERNIE_MOE_CASES,
     "hunyuan_v1_moe": HUNYUAN_MOE_CASES,
     "qwen3_next": QWEN3_NEXT_CASES,
+    "deepseek_v2": DEEPSEEK_V2_CASES,
+    "deepseek_v3": DEEPSEEK_V3_CASES,
+    "glm4_moe_lite": GLM4_MOE_LITE_CASES,
+    "minicpm3": MINICPM3_CASES,
 }

@@ -18,7 +18,7 @@ import torch
 import transformers
 from transformers import AutoConfig
 
-from families import FAMILIES, LLAMA3, YARN, YARN_DETAILED, YARN_UNTRUNCATED, longrope
+from families import FAMILIES, LLAMA3, YARN, YARN_DETAILED, YARN_LATENT, YARN_UNTRUNCATED, longrope
 from oracle import load_model, logits_of, write_checkpoint
 from seeded import seeded_tokens
 
@@ -108,6 +108,21 @@ VALUES = {
     "conv_kernel": [2, 3, 4],
     "use_conv_bias": [True, False],
     "layer_norm_epsilon": [1e-3, 1e-6],
+    "kv_lora_rank": [16, 48, 80, 256],
+    "q_lora_rank": [16, 24, 40, None],
+    "qk_nope_head_dim": [8, 16, 24, 40, 64],
+    "qk_rope_head_dim": [16, 32, 64],
+    "v_head_dim": [16, 32, 48, 24],
+    "n_group": [1, 2, 4],
+    "topk_group": [1, 2],
+    "topk_method": ["greedy", "group_limited_greedy"],
+    "n_shared_experts": [1, 2, 3],
+    "first_k_dense_replace": [0, 1, 2],
+    "rope_interleave": [True, False],
+    "mlp_layer_types": [None],
+    "scale_emb": [1, 3.5],
+    "scale_depth": [0.7, 1.4, None],
+    "dim_model_base": [64, 150, None],
 }
 
 # Kinds of layers of a family that has others than windows and full attention.
@@ -140,6 +155,7 @@ ROPE_SCALINGS = [
     YARN,
     YARN_DETAILED,
     YARN_UNTRUNCATED,
+    YARN_LATENT,
     {"type": "yarn", "factor": 2.0},
     longrope(8),
 ]
@@ -157,7 +173,9 @@ def draw(family: str, source: random.Random) -> dict:
         if source.random() < share:
             text[key] = source.choice(values)
     heads = text["num_attention_heads"]
-    if heads % (text["num_key_value_heads"] or heads) != 0:
+    if "kv_lora_rank" in declared:
+        text["num_key_value_heads"] = heads
+    elif heads % (text["num_key_value_heads"] or heads) != 0:
         text["num_key_value_heads"] = source.choice([count for count in range(1, heads + 1) if heads % count == 0])
     if "rope_parameters" not in text and source.random() < 0.3:
         text["rope_scaling"] = source.choice(ROPE_SCALINGS)

@@ -41,7 +41,7 @@ def write_checkpoint(folder: pathlib.Path, config: dict, seed: int) -> dict:
 def embedding_weight(config: dict, tied: bool) -> float:
     """How the embedding is scaled beside matrices, so that neither it nor the layers decide alone."""
     text = config.get("text_config", config)
-    if text["model_type"].startswith("gemma") or "embedding_multiplier" in text:
+    if text["model_type"].startswith("gemma") or "embedding_multiplier" in text or "scale_emb" in text:
         return 0.5
     if not tied:
         return (text["hidden_size"] / 3) ** 0.5
