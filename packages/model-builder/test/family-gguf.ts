@@ -12,6 +12,8 @@ import { scaleFloats, type TensorRule } from './gguf-rules.ts';
 export interface GgufPlan {
   /** `general.architecture`. */
   readonly architecture: string;
+  /** `model_type` of the build, where it is not that of the family. */
+  readonly modelType?: string;
   /** Metadata keys under the architecture beside those of all. */
   readonly fields?: Readonly<Record<string, FieldToWrite>>;
   /** Names of modules within a layer that are not Llama's. */

@@ -16,6 +16,7 @@ import {
   deltaNetByHeads,
   falconH1,
   graniteHybrid,
+  latentHeads,
   mamba2,
   sharedGateUp,
 } from './gguf-rules.ts';
@@ -299,6 +300,39 @@ const nemotronMoe = (fields: Readonly<Record<string, FieldToWrite>>): GgufPlan =
   architecture: 'nemotron_h_moe',
 });
 
+const deepseek = (
+  sizes: { readonly plain: number; readonly rotated: number; readonly values: number; readonly rank: number },
+  fields: Readonly<Record<string, FieldToWrite>>,
+): GgufPlan => ({
+  architecture: 'deepseek2',
+  rule: latentHeads,
+  modules: {
+    'self_attn.q_a_proj': 'attn_q_a',
+    'self_attn.q_a_layernorm': 'attn_q_a_norm',
+    'self_attn.q_b_proj': 'attn_q_b',
+    'self_attn.kv_a_proj_with_mqa': 'attn_kv_a_mqa',
+    'self_attn.kv_a_layernorm': 'attn_kv_a_norm',
+  },
+  fields: {
+    ...experts(12, 3),
+    expert_feed_forward_length: { uint32: 40 },
+    expert_shared_count: { uint32: 1 },
+    expert_weights_scale: { float32: 1.5 },
+    leading_dense_block_count: { uint32: 1 },
+    'attention.head_count_kv': { uint32: 1 },
+    'attention.kv_lora_rank': { uint32: sizes.rank },
+    'attention.key_length': { uint32: sizes.rank + sizes.rotated },
+    'attention.value_length': { uint32: sizes.rank },
+    'attention.key_length_mla': { uint32: sizes.plain + sizes.rotated },
+    'attention.value_length_mla': { uint32: sizes.values },
+    'rope.dimension_count': { uint32: sizes.rotated },
+    ...fields,
+  },
+});
+const LATENT_SIZES = { plain: 16, rotated: 16, values: 16, rank: 32 };
+const GROUPS = { expert_group_count: { uint32: 4 }, expert_group_used_count: { uint32: 2 } };
+const QUERY_RANK = { 'attention.q_lora_rank': { uint32: 24 } };
+
 function mixerModules(module: string): Readonly<Record<string, string>> {
   return {
     [`${module}.in_proj`]: 'ssm_in',
@@ -319,6 +353,49 @@ function deltaSizes(keySize: number, keyHeads: number, valueHeads: number, value
 
 /** By `model_type` and name of the golden. */
 const PLANS: Readonly<Record<string, Readonly<Record<string, GgufPlan>>>> = {
+  deepseek_v2: {
+    'latent queries, groups of experts': deepseek(LATENT_SIZES, {
+      ...GROUPS,
+      expert_shared_count: { uint32: 2 },
+      'attention.q_lora_rank': { uint32: 40 },
+    }),
+    'experts in all layers, other sizes of heads': deepseek(
+      { plain: 40, rotated: 32, values: 48, rank: 80 },
+      { expert_shared_count: { uint32: 2 }, leading_dense_block_count: { uint32: 0 } },
+    ),
+  },
+  deepseek_v3: {
+    'groups of experts by sigmoids with a bias, yarn': deepseek(LATENT_SIZES, {
+      ...GROUPS,
+      ...QUERY_RANK,
+      expert_weights_norm: true,
+      'rope.scaling.type': 'yarn',
+      'rope.scaling.factor': { float32: 8 },
+      'rope.scaling.original_context_length': { uint32: 16 },
+      'rope.scaling.yarn_log_multiplier': { float32: 0.1 * 0.9 },
+    }),
+    'scores as they are, tied, three shared experts': deepseek(LATENT_SIZES, {
+      ...GROUPS,
+      ...QUERY_RANK,
+      expert_gating_func: { uint32: 2 },
+      expert_shared_count: { uint32: 3 },
+      leading_dense_block_count: { uint32: 2 },
+    }),
+  },
+  glm4_moe_lite: {
+    'an ordinary first layer': {
+      ...deepseek(
+        { ...LATENT_SIZES, plain: 48, values: 64 },
+        {
+          ...QUERY_RANK,
+          expert_weights_norm: true,
+          expert_group_count: { uint32: 1 },
+          expert_group_used_count: { uint32: 1 },
+        },
+      ),
+      modelType: 'deepseek_v3',
+    },
+  },
   gemma: {
     tied: { architecture: 'gemma', addsOne: true },
     'one key head, biases': { architecture: 'gemma', addsOne: true },
@@ -700,7 +777,8 @@ describe.each(Object.entries(PLANS))('%s', (family, plans) => {
     // Mixtures of experts and layers with memory are for the kernels only.
     const variant = hasExperts(golden) || hasMemory(golden) ? 'kernels' : 'slots';
     const { modelType, longRope } = await buildModel({ sourceDir, outputDir, precision: 'f32', variant });
-    expect(modelType).toBe(plan.architecture === 'llama' && variant === 'slots' ? 'llama' : family);
+    const plain = plan.architecture === 'llama' && variant === 'slots' ? 'llama' : family;
+    expect(modelType).toBe(plan.modelType ?? plain);
     for (const prompt of golden.prompts) {
       const contextLength = longRope?.originalContextLength ?? 0;
       const isShort = prompt.tokens.length <= contextLength;

@@ -1,5 +1,5 @@
 // What llama.cpp's converter makes of tensors that it does more with than to rename and stack them.
-// Source: llama.cpp, conversion/qwen.py, conversion/gpt_oss.py, conversion/granite.py, conversion/mamba.py and
+// Source: llama.cpp, conversion/qwen.py, conversion/gpt_oss.py, conversion/deepseek.py, conversion/granite.py, conversion/mamba.py and
 // conversion/falcon_h1.py
 
 import type { GgufType } from '@ortler/gguf';
@@ -19,6 +19,25 @@ export type TensorRule = (
   tensor: PlainTensor,
   config: GoldenCase['config'],
 ) => readonly PlainTensor[] | undefined;
+
+/** Latent attention: the matrices of each head's keys, transposed, and of its values. */
+export const latentHeads: TensorRule = ({ name, shape, values }, config) => {
+  if (name !== 'self_attn.kv_b_proj') return undefined;
+  const heads = config.num_attention_heads as number;
+  const [keySize, valueSize] = [config.qk_nope_head_dim, config.v_head_dim] as [number, number];
+  const rank = shape[1]!;
+  const [keys, ofValues]: [number[], number[]] = [[], []];
+  for (let head = 0; head < heads; head++) {
+    const first = head * (keySize + valueSize);
+    for (let column = 0; column < rank; column++)
+      for (let row = first; row < first + keySize; row++) keys.push(values[row * rank + column]!);
+    ofValues.push(...values.subarray((first + keySize) * rank, (first + keySize + valueSize) * rank));
+  }
+  return [
+    { name: 'attn_k_b.weight', shape: [heads, rank, keySize], values: Float32Array.from(keys) },
+    { name: 'attn_v_b.weight', shape: [heads, valueSize, rank], values: Float32Array.from(ofValues) },
+  ];
+};
 
 /** Qwen 3.5: heads of values in turns by their heads of keys, and decays as they are multiplied. */
 export const deltaNet: TensorRule = ({ name, shape, values }, config) => {

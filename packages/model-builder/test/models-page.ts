@@ -41,6 +41,7 @@ Weights are F32, F16 or BF16, or quantised with GPTQ, AWQ, compressed-tensors or
 GGUF files of these \`general.architecture\`s are built ([ADR 47](adr/0047-gguf-files-and-the-precision-of-their-builds.md)):
 ${[...GGUF_ARCHITECTURES.keys()].toSorted().map(code).join(', ')}.
 Files of Mistral 7B to Small 3.0 say \`llama\`, those of OLMo 3 \`olmo2\`, and those of Ministral 3 \`mistral3\`.
+Files of DeepSeek-V2 and V3, Moonlight, Kimi K2 and GLM-4.7-Flash say \`deepseek2\`; those of MiniCPM 3 are not read.
 Files of StarCoder 2 do not say its window, and llama.cpp attends to the whole context; here it has the 4,096 tokens of all published
 models, as in transformers.
 Files of Granite 4 H (\`granitehybrid\`) and Nemotron-H say a context of 2^20 tokens, whatever the model has: serve them with

@@ -15,6 +15,7 @@ import { expertKeys } from './expert-keys.ts';
 import { gemma, gemma2, gemma3, gemma4 } from './gemma-architectures.ts';
 import { type GgufArchitecture, windowKeys } from './gguf-architecture.ts';
 import { graniteKeys } from './granite-keys.ts';
+import { deepseek2 } from './latent-architectures.ts';
 import { falconH1, graniteHybrid, nemotronH, nemotronHMoe } from './mamba-architectures.ts';
 import { lfm2, lfm2Moe, qwen3Next, qwen35, qwen35Moe } from './memory-architectures.ts';
 
@@ -205,5 +206,6 @@ export const GGUF_ARCHITECTURES: ReadonlyMap<string, GgufArchitecture> = new Map
     nemotron_h_moe: nemotronHMoe,
     'ernie4_5-moe': ernieMoe,
     'hunyuan-moe': hunyuanMoe,
+    deepseek2,
   } satisfies Readonly<Record<string, GgufArchitecture>>),
 );

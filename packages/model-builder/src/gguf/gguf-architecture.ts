@@ -31,6 +31,8 @@ export interface GgufArchitecture {
   readonly splitsInputGate?: boolean;
   /** Gates and ups of an MLP are two matrices of the file, and one of a checkpoint. */
   readonly splitsGateUp?: boolean;
+  /** `configKeys` reads the sizes of heads, which are those of latent attention. */
+  readonly hasLatentHeads?: boolean;
   /** `rope.dimension_count` may be less than the size of a head. */
   readonly rotatesPart?: boolean;
   /** Names in the file of modules of a layer, where they are not those of Llama. */

@@ -64,7 +64,9 @@ export async function readGgufConfig(model: GgufModel): Promise<GgufConfig> {
   fields.refuseUnsupported(architecture, own);
   const headCount = fields.count(`${architecture}.attention.head_count`);
   const hiddenSize = fields.count(`${architecture}.embedding_length`);
-  const { headSize = hiddenSize / headCount, rotatedSize } = fields.headSizes(architecture, own);
+  const { headSize = hiddenSize / headCount, rotatedSize } = own.hasLatentHeads
+    ? {}
+    : fields.headSizes(architecture, own);
   const has = (name: string) => model.has(name);
   // The first layer may have no attention.
   const hasInLayers = (name: string) => model.tensorNames.some(each => each.endsWith(`.${name}`));

@@ -67,8 +67,11 @@ export class DecoderWeights {
   matrix(layer: number, role: LayerMatrix): CheckpointTensor {
     const { latent } = this.#config;
     if (latent !== undefined && isLatentMatrix(role)) {
-      const open = (module: string, shape: readonly number[]) => this.#tensor(layer, module, 'weight', shape);
-      return latentMatrix(latent, role, this.#config, open, this.#recent);
+      return latentMatrix(latent, role, this.#config, {
+        has: module => this.source.has(`${this.#layer(layer)}.${module}.weight`),
+        open: (module, shape) => this.#tensor(layer, module, 'weight', shape),
+        recent: this.#recent,
+      });
     }
     const [outputs, inputs] = matrixShape(this.#config, layer, role);
     const byHeads = this.#byHeads(layer, role);

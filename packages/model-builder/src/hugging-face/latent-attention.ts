@@ -5,6 +5,7 @@
 import type { CheckpointTensor } from './checkpoint-tensor.ts';
 import type { RecentMatrices } from './recent-matrices.ts';
 import { type RowBlock, rowBlocks } from './row-blocks.ts';
+import { flatRows } from './tensor-rows.ts';
 
 export interface LatentAttention {
   /** Elements between the two matrices of queries; undefined for a single matrix. */
@@ -33,6 +34,9 @@ const MODULES = {
   headKeys: 'self_attn.kv_b_proj',
   headValues: 'self_attn.kv_b_proj',
 } as const satisfies Record<LatentMatrix, string>;
+
+/** GGUF files have the matrices of heads as they are multiplied with. Shape: `[heads, outputs, inputs]`. */
+const SPLIT_MODULES = { headKeys: 'self_attn.k_b_proj', headValues: 'self_attn.v_b_proj' } as const;
 
 /** Norms of the latent rows. */
 export const LATENT_NORMS = {
@@ -67,13 +71,19 @@ export function latentMatrixShape(
   }
 }
 
-/** The matrix as a graph has it; `open` gives a tensor of the layer, by its module. */
+/** Matrices of a layer, by their modules. */
+export interface LatentSource {
+  has(module: string): boolean;
+  open(module: string, shape: readonly number[]): CheckpointTensor;
+  readonly recent: RecentMatrices;
+}
+
+/** The matrix as a graph has it. */
 export function latentMatrix(
   latent: LatentAttention,
   role: LatentMatrix,
   { headCount, hiddenSize }: Sizes,
-  open: (module: string, shape: readonly [number, number]) => CheckpointTensor,
-  recent: RecentMatrices,
+  { has, open, recent }: LatentSource,
 ): CheckpointTensor {
   const { rank, plainSize, rotatedSize, valueSize } = latent;
   if (role === 'queryLatent')
@@ -85,6 +95,11 @@ export function latentMatrix(
       { first: rank, count: rotatedSize },
       { first: 0, count: rank },
     ]);
+  }
+  const split = SPLIT_MODULES[role];
+  if (has(split)) {
+    const [outputs, inputs] = latentMatrixShape(latent, role, { headCount, hiddenSize });
+    return flatRows(open(split, [headCount, outputs / headCount, inputs]));
   }
   const headRows = plainSize + valueSize;
   const stored = open(MODULES[role], [headCount * headRows, rank]);

@@ -854,7 +854,7 @@ DEEPSEEK_V2_CASES = cases_of(
 DEEPSEEK_V3 = {"model_type": "deepseek_v3", **LATENT, **LATENT_EXPERTS, "n_group": 4, "topk_group": 2}
 DEEPSEEK_V3_CASES = cases_of(
     {**DEEPSEEK_V3, "max_position_embeddings": 512},
-    case("groups of experts by sigmoids with a bias, yarn", prompts=[1, 300, 40], rope_scaling=YARN_LATENT),
+    case("groups of experts by sigmoids with a bias, yarn", prompts=[1, 300, 40], rope_scaling={**YARN_LATENT, "mscale": 0.9}),
     case("all experts in one group, one matrix of queries, pairs half a head apart", n_group=1, topk_group=1, q_lora_rank=None, rope_interleave=False),
     case("scores as they are, tied, three shared experts", norm_topk_prob=False, tie_word_embeddings=True, n_shared_experts=3, first_k_dense_replace=2),
 )

@@ -31,6 +31,8 @@ import gguf  # noqa: E402
 # `architectures` of config.json, which the converter goes by.
 CLASSES = {
     "arcee": "ArceeForCausalLM",
+    "deepseek_v2": "DeepseekV2ForCausalLM",
+    "deepseek_v3": "DeepseekV3ForCausalLM",
     "ernie4_5": "Ernie4_5ForCausalLM",
     "ernie4_5_moe": "Ernie4_5_MoeForCausalLM",
     "exaone4": "Exaone4ForCausalLM",
@@ -38,6 +40,7 @@ CLASSES = {
     "gemma4_text": "Gemma4ForCausalLM",
     "glm4": "Glm4ForCausalLM",
     "glm4_moe": "Glm4MoeForCausalLM",
+    "glm4_moe_lite": "Glm4MoeLiteForCausalLM",
     "gpt_oss": "GptOssForCausalLM",
     "granite": "GraniteForCausalLM",
     "granitemoe": "GraniteMoeForCausalLM",
@@ -69,6 +72,7 @@ CLASSES = {
 # Keys that the converter wants and transformers has defaults for.
 MORE_KEYS = {
     "gemma4_text": {"num_kv_shared_layers": 0, "moe_intermediate_size": None},
+    "glm4_moe_lite": {"first_k_dense_replace": 1},
     "hunyuan_v1_moe": {"moe_intermediate_size": [96] * 4, "num_shared_expert": [1] * 4},
 }
 
