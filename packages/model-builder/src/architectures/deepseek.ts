@@ -104,6 +104,10 @@ export const glm4MoeLite: Architecture = {
   },
   cachedHeads: latentHeads,
   read(keys, reader) {
+    const { head_dim: size, qk_rope_head_dim: rotated } = keys;
+    // Two names of one setting in transformers, of which the last one counts.
+    if (size != null && size !== rotated)
+      reader.invalid('head_dim', `is ${size}, but qk_rope_head_dim is ${rotated}; they must agree`);
     return latentMixture(keys, reader, {
       isInterleaved: keys.rope_interleave ?? true,
       hasExperts: sparseLayers(keys, reader),

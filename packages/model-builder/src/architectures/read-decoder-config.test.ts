@@ -387,6 +387,7 @@ describe('latent attention', () => {
     ['topk_group', { ...v3, topk_group: 5 }],
     ['topk_group', { ...v3, topk_group: 1, num_experts_per_tok: 3 }],
     ['mlp_layer_types', { ...glm, mlp_layer_types: ['dense'], num_hidden_layers: 2 }],
+    ['head_dim', { ...glm, head_dim: 32 }],
   ])('finds %s wrong in %j', (key, keys) => {
     expect(faultOf(keys)).toMatchObject({ code: 'config_invalid', key });
   });
