@@ -312,6 +312,10 @@ describe('latent attention', () => {
   const v3 = { model_type: 'deepseek_v3', ...latent, ...sizes, n_group: 4, topk_group: 2 };
   const glm = { model_type: 'glm4_moe_lite', ...latent, ...sizes };
   const minicpm = { model_type: 'minicpm3', ...latent, ...sizes };
+  const deepseekYarn = {
+    ...{ type: 'yarn', factor: 40, beta_fast: 32, beta_slow: 1 },
+    original_max_position_embeddings: 4096,
+  };
   const yarn = { type: 'yarn', factor: 40, original_max_position_embeddings: 16, mscale_all_dim: 0.7 };
 
   it('has one head of the cache, of rotated channels and a latent row', () => {
@@ -334,6 +338,68 @@ describe('latent attention', () => {
     expect(scaled).toMatchObject({ embeddingScale: 12, residualScale: 0.7, logitScale: 0.5 });
     const plain = parse({ ...minicpm, scale_emb: 1, scale_depth: null, dim_model_base: null });
     expect(plain).toMatchObject({ embeddingScale: 1, residualScale: 1, logitScale: 1 });
+  });
+
+  it.each([
+    [
+      'DeepSeek-V2-Lite',
+      {
+        ...{ model_type: 'deepseek_v2', hidden_size: 2048, num_hidden_layers: 27, num_attention_heads: 16 },
+        ...{ num_key_value_heads: 16, kv_lora_rank: 512, q_lora_rank: null, qk_nope_head_dim: 128 },
+        ...{ qk_rope_head_dim: 64, v_head_dim: 128, n_routed_experts: 64, n_shared_experts: 2 },
+        ...{ num_experts_per_tok: 6, moe_intermediate_size: 1408, first_k_dense_replace: 1 },
+        ...{ moe_layer_freq: 1, n_group: 1, topk_group: 1, topk_method: 'greedy', norm_topk_prob: false },
+        ...{ scoring_func: 'softmax', routed_scaling_factor: 1.0 },
+        rope_scaling: { ...deepseekYarn, mscale: 707 / 1000, mscale_all_dim: 707 / 1000 },
+      },
+      576,
+      192 ** -0.5 * (0.0707 * Math.log(40) + 1) ** 2,
+    ],
+    [
+      'DeepSeek-V3',
+      {
+        ...{ model_type: 'deepseek_v3', hidden_size: 7168, num_hidden_layers: 61, num_attention_heads: 128 },
+        ...{ num_key_value_heads: 128, kv_lora_rank: 512, q_lora_rank: 1536, qk_nope_head_dim: 128 },
+        ...{ qk_rope_head_dim: 64, v_head_dim: 128, n_routed_experts: 256, n_shared_experts: 1 },
+        ...{ num_experts_per_tok: 8, moe_intermediate_size: 2048, first_k_dense_replace: 3 },
+        ...{ moe_layer_freq: 1, n_group: 8, topk_group: 4, topk_method: 'noaux_tc', norm_topk_prob: true },
+        ...{ scoring_func: 'sigmoid', routed_scaling_factor: 2.5, num_nextn_predict_layers: 1 },
+        rope_scaling: { ...deepseekYarn, mscale: 1.0, mscale_all_dim: 1.0 },
+      },
+      576,
+      192 ** -0.5 * (0.1 * Math.log(40) + 1) ** 2,
+    ],
+    [
+      'GLM-4.7-Flash',
+      {
+        ...{ model_type: 'glm4_moe_lite', hidden_size: 2048, num_hidden_layers: 47, num_attention_heads: 20 },
+        ...{ num_key_value_heads: 20, kv_lora_rank: 512, q_lora_rank: 768, qk_nope_head_dim: 192 },
+        ...{ qk_rope_head_dim: 64, v_head_dim: 256, n_routed_experts: 64, n_shared_experts: 1 },
+        ...{ num_experts_per_tok: 4, moe_intermediate_size: 1536, first_k_dense_replace: 1 },
+        ...{ n_group: 1, topk_group: 1, topk_method: 'noaux_tc', norm_topk_prob: true },
+        ...{ routed_scaling_factor: 1.8, num_nextn_predict_layers: 1, partial_rotary_factor: 1.0 },
+        rope_scaling: null,
+      },
+      576,
+      256 ** -0.5,
+    ],
+    [
+      'MiniCPM3-4B',
+      {
+        ...{ model_type: 'minicpm3', hidden_size: 2560, num_hidden_layers: 62, num_attention_heads: 40 },
+        ...{ num_key_value_heads: 40, kv_lora_rank: 256, q_lora_rank: 768, qk_nope_head_dim: 64 },
+        ...{ qk_rope_head_dim: 32, scale_emb: 12, scale_depth: 1.4, dim_model_base: 256 },
+      },
+      288,
+      96 ** -0.5,
+    ],
+  ])('reads the sizes of %s', (_, keys, size, scale) => {
+    const config = parse({ num_experts_per_tok: undefined, ...keys });
+    expect(config).toMatchObject({ kvHeadCount: 1, headSize: size });
+    expect(config.attentionScale).toBeCloseTo(scale, 12);
+    expect(config.ropes[0]).toMatchObject({ size: keys.qk_rope_head_dim });
+    const amplitude = 'amplitude' in config.ropes[0]!.scaling ? config.ropes[0]!.scaling.amplitude : 1;
+    expect(amplitude).toBe(1);
   });
 
   it('chooses groups by one score or the sum of two', () => {
