@@ -11,28 +11,43 @@ INLINE float inverse_rms(const float *x, int count, float epsilon) {
   return 1.0f / __builtin_sqrtf(sum_lanes(sum) / (float)count + epsilon);
 }
 
-/** Rounds a block to 8 bits. Mutates: `v`, which becomes what the codes leave over. */
-static __attribute__((noinline)) void fill_block(const Panel *panel, int block, int row, v16f v[2]) {
+/** Sums of the codes of both halves of a block. */
+INLINE v2i sum_halves(const v16i codes[2]) {
+  v8i a = __builtin_shufflevector(codes[0], codes[0], 0, 1, 2, 3, 4, 5, 6, 7) + __builtin_shufflevector(codes[0], codes[0], 8, 9, 10, 11, 12, 13, 14, 15);
+  v8i b = __builtin_shufflevector(codes[1], codes[1], 0, 1, 2, 3, 4, 5, 6, 7) + __builtin_shufflevector(codes[1], codes[1], 8, 9, 10, 11, 12, 13, 14, 15);
+  v8i c = __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11) + __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15);
+  v4i d = __builtin_shufflevector(c, c, 0, 1, 4, 5) + __builtin_shufflevector(c, c, 2, 3, 6, 7);
+  return __builtin_shufflevector(d, d, 0, 2) + __builtin_shufflevector(d, d, 1, 3);
+}
+
+/** Rounds a block to 8 bits. Mutates: `v`, which becomes what the codes leave over, where `has_rest`. */
+INLINE void fill_block(const Panel *panel, int block, int row, v16f v[2], int has_rest) {
   const int width = panel->rows;
   const float peak = max_magnitude(larger_magnitude(magnitude(v[0]), magnitude(v[1])));
   const float inverse = peak > SMALLEST_PEAK ? 127.0f / peak : 0, scale = peak / 127.0f;
   v16i codes[2];
+#pragma unroll
   for (int h = 0; h < 2; h++) codes[h] = round_to_int(v[h] * inverse);
-  uint32_t sum = 0;
+  int32_t *quads = (int32_t *)panel->codes + (size_t)block * QUADS * width + row;
+#pragma unroll
   for (int h = 0; h < 2; h++) {
-    const uint32_t half = (uint32_t)sum_int_lanes(codes[h]);
-    sum += half;
-    ((int32_t *)panel->halves)[(block * 2 + h) * width + row] = (int32_t)(-32 * half);
-    v16c narrow = __builtin_convertvector(codes[h], v16c);
-    int32_t quads[4];
-    __builtin_memcpy(quads, &narrow, 16);
-    for (int j = 0; j < 4; j++)
-      *(int32_t *)(panel->codes + ((size_t)(block * QUADS + h * 4 + j) * width + row) * 4) = quads[j];
-    v[h] = fma16(splat(-scale), __builtin_convertvector(codes[h], v16f), v[h]);
+    const v4i four = (v4i)__builtin_convertvector(codes[h], v16c);
+#pragma unroll
+    for (int j = 0; j < 4; j++) quads[(size_t)(4 * h + j) * width] = four[j];
   }
-  ((float *)panel->scales)[block * width + row] = scale;
-  ((float *)panel->sums)[block * width + row] = scale * (float)(int32_t)sum;
-  ((int32_t *)panel->shifts)[block * width + row] = (int32_t)(-128 * sum);
+  if (has_rest) {
+#pragma unroll
+    for (int h = 0; h < 2; h++) v[h] = fma16(splat(-scale), __builtin_convertvector(codes[h], v16f), v[h]);
+  }
+  const v2i halves = sum_halves(codes);
+  // Inputs that are not finite have any codes; their sum may wrap.
+  const uint32_t sum = (uint32_t)halves[0] + (uint32_t)halves[1];
+  const size_t at = (size_t)block * width + row;
+#pragma unroll
+  for (int h = 0; h < 2; h++) ((int32_t *)panel->halves)[(size_t)(2 * block + h) * width + row] = (int32_t)(-32 * (uint32_t)halves[h]);
+  ((float *)panel->scales)[at] = scale;
+  ((float *)panel->sums)[at] = scale * (float)(int32_t)sum;
+  ((int32_t *)panel->shifts)[at] = (int32_t)(-128 * sum);
 }
 
 enum {
@@ -71,7 +86,7 @@ static void fill_panel(const Product *p, int index) {
         if (p->norm) v[h] = v[h] * factor * load_inputs(p->norm, b * BLOCK + h * LANES, inputs);
       }
       if (p->is_quantised) {
-        for (int i = 0; i < splits; i++) fill_block(&panel, b, r * splits + i, v);
+        for (int i = 0; i < splits; i++) fill_block(&panel, b, r * splits + i, v, i + 1 < splits);
       } else {
         float values[BLOCK];
         for (int h = 0; h < 2; h++) store(values + h * LANES, v[h]);
