@@ -3,8 +3,7 @@
 
 import { Agent, type IncomingMessage, request } from 'node:http';
 
-/** Connections that nobody uses for a second are closed: a server closes its end after some, which would meet the next request. */
-const agent = new Agent({ keepAlive: true, timeout: 1_000 });
+const agent = new Agent({ keepAlive: true });
 
 /** Posts `body` and gives the data of each event but the last one, `[DONE]`. */
 export async function* postForEvents(
