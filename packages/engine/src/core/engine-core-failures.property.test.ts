@@ -22,7 +22,9 @@ interface Faults {
   readonly textSalt: number;
 }
 
-function createCore(machine: Machine, { callSalt, textSalt }: Faults): EngineCore {
+function createCore(given: Machine, { callSalt, textSalt }: Faults): EngineCore {
+  // Drafts come from the default drafter here, and rings are made for its longest.
+  const machine: Machine = { ...given, drafting: given.drafting === 'none' ? 'none' : 'lookup' };
   const model = createMachineModel(machine, {
     // Four in a row, so that steps are given up.
     failsAt: call => hashTokens([call >> 2, callSalt]) % 5 === 0,
