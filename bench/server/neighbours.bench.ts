@@ -3,7 +3,7 @@
 // priority (nice 19), because in reality they are on machines of their own; the client that measures, the server and its model have the
 // normal one. `server` is what the attack costs there: CPU time of its process per second, and the longest delay of its event loop.
 // `--busy 1,2` measures the same beside so many programs that only compute, with the priority of the server's query threads, and no
-// attack: what the cores alone make of the latency, whoever keeps them busy.
+// attack: the latency that busy cores alone cause.
 
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';

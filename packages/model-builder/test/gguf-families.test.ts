@@ -16,6 +16,7 @@ import {
   deltaNetByHeads,
   falconH1,
   graniteHybrid,
+  LATENT_MODULES,
   latentHeads,
   mamba2,
   sharedGateUp,
@@ -306,13 +307,7 @@ const deepseek = (
 ): GgufPlan => ({
   architecture: 'deepseek2',
   rule: latentHeads,
-  modules: {
-    'self_attn.q_a_proj': 'attn_q_a',
-    'self_attn.q_a_layernorm': 'attn_q_a_norm',
-    'self_attn.q_b_proj': 'attn_q_b',
-    'self_attn.kv_a_proj_with_mqa': 'attn_kv_a_mqa',
-    'self_attn.kv_a_layernorm': 'attn_kv_a_norm',
-  },
+  modules: LATENT_MODULES,
   fields: {
     ...experts(12, 3),
     expert_feed_forward_length: { uint32: 40 },

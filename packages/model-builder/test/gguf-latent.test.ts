@@ -9,7 +9,7 @@ import { expect, it } from 'vitest';
 import { buildModel } from '../src/build-model.ts';
 import { DECODER_GOLDENS, differenceFromGolden, type GoldenCase } from './decoder-golden.ts';
 import { type GgufPlan, writeFamilyGguf } from './family-gguf.ts';
-import { latentHeads, type TensorRule } from './gguf-rules.ts';
+import { LATENT_MODULES, latentHeads, type TensorRule } from './gguf-rules.ts';
 import { expectSameBits } from './same-bits.ts';
 import { largestDifference, SlotsSession } from './slots-session.ts';
 import { temporaryFolder } from './temporary-folder.ts';
@@ -41,14 +41,7 @@ const PLAN: GgufPlan = {
   architecture: 'deepseek2',
   rule: latentHeads,
   fields: FIELDS,
-  modules: {
-    'self_attn.q_a_proj': 'attn_q_a',
-    'self_attn.q_a_layernorm': 'attn_q_a_norm',
-    'self_attn.q_b_proj': 'attn_q_b',
-    'self_attn.kv_a_proj_with_mqa': 'attn_kv_a_mqa',
-    'self_attn.kv_a_layernorm': 'attn_kv_a_norm',
-    'self_attn.kv_b_proj': 'attn_kv_b',
-  },
+  modules: { ...LATENT_MODULES, 'self_attn.kv_b_proj': 'attn_kv_b' },
 };
 
 let buildCount = 0;

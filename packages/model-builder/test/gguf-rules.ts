@@ -20,6 +20,15 @@ export type TensorRule = (
   config: GoldenCase['config'],
 ) => readonly PlainTensor[] | undefined;
 
+/** Names of the matrices and norms of latent attention that GGUF files name otherwise. */
+export const LATENT_MODULES: Readonly<Record<string, string>> = {
+  'self_attn.q_a_proj': 'attn_q_a',
+  'self_attn.q_a_layernorm': 'attn_q_a_norm',
+  'self_attn.q_b_proj': 'attn_q_b',
+  'self_attn.kv_a_proj_with_mqa': 'attn_kv_a_mqa',
+  'self_attn.kv_a_layernorm': 'attn_kv_a_norm',
+};
+
 /** Latent attention: the matrices of each head's keys, transposed, and of its values. */
 export const latentHeads: TensorRule = ({ name, shape, values }, config) => {
   if (name !== 'self_attn.kv_b_proj') return undefined;

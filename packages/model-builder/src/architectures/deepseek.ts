@@ -4,10 +4,14 @@
 // Source: transformers, models/deepseek_v2 and models/deepseek_v3; DeepSeek's own code for the keys that transformers does not read
 
 import type { DecoderConfig } from '../hugging-face/decoder-config.ts';
-import { type ExpertsConfig, QWEN_EXPERTS, sharedModules } from '../hugging-face/experts-config.ts';
+import {
+  BIASED_EXPERT_MODULES,
+  type ExpertsConfig,
+  SHARED_EXPERT_MODULES,
+} from '../hugging-face/experts-config.ts';
 import type { Architecture, ConfigReader, DecoderFeatures } from './architecture.ts';
 import type { ConfigKeys } from './config-keys.ts';
-import { readExperts } from './read-experts.ts';
+import { expertsBehindFirst, mixtureLayers, readExperts } from './read-experts.ts';
 import { latentHeads, readLatent } from './read-latent.ts';
 
 /** Most groups of experts. Source: `packages/kernels/c/op-experts.c`. */
@@ -43,12 +47,13 @@ export const deepseekV2: Architecture = {
     if (keys.norm_topk_prob) reader.refuse('norm_topk_prob', 'must be absent or false');
     return latentMixture(keys, reader, {
       isInterleaved: true,
-      hasExperts: firstDense(keys),
+      hasExperts: expertsBehindFirst(keys),
       predictionLayerCount: 0,
       experts: {
         isNormalised: false,
         scale: keys.routed_scaling_factor ?? 1,
         groups: isGrouped ? readGroups(keys, reader, 1) : undefined,
+        modules: SHARED_EXPERT_MODULES,
       },
     });
   },
@@ -75,7 +80,7 @@ export const deepseekV3: Architecture = {
     refuseOther(keys, reader, 'sigmoid');
     return latentMixture(keys, reader, {
       isInterleaved: keys.rope_interleave ?? true,
-      hasExperts: firstDense(keys),
+      hasExperts: expertsBehindFirst(keys),
       predictionLayerCount: keys.num_nextn_predict_layers ?? keys.num_mtp_layers ?? 1,
       experts: sigmoidExperts(keys, reader, 2.5),
     });
@@ -130,8 +135,6 @@ function latentMixture(
   { isInterleaved, hasExperts, predictionLayerCount, experts }: Mixture,
 ): DecoderFeatures {
   const sharedSize = keys.moe_intermediate_size! * keys.n_shared_experts!;
-  const shared = sharedModules('mlp.shared_experts', undefined);
-  const modules = { ...QWEN_EXPERTS, shared, ...experts.modules };
   return {
     ...readLatent(keys, reader, { isInterleaved }),
     predictionLayerCount,
@@ -140,16 +143,9 @@ function latentMixture(
       countKey: 'n_routed_experts',
       intermediateSize: keys.moe_intermediate_size!,
       ...experts,
-      modules,
     }),
     modules: { query: keys.q_lora_rank == null ? 'self_attn.q_proj' : 'self_attn.q_b_proj' },
-    layer: index => ({
-      rope: 0,
-      window: undefined,
-      ...(hasExperts(index)
-        ? { intermediateSize: sharedSize }
-        : { hasExperts: false, intermediateSize: keys.intermediate_size }),
-    }),
+    layer: mixtureLayers(keys, { sharedSize, hasExperts }),
   };
 }
 
@@ -159,11 +155,7 @@ function sigmoidExperts(keys: ConfigKeys, reader: ConfigReader, scale: number): 
     isNormalised: keys.norm_topk_prob ?? true,
     scale: keys.routed_scaling_factor ?? scale,
     groups: (keys.n_group ?? 1) === 1 ? undefined : readGroups(keys, reader, 2),
-    modules: {
-      ...QWEN_EXPERTS,
-      selectionBias: 'mlp.gate.e_score_correction_bias',
-      shared: sharedModules('mlp.shared_experts', undefined),
-    },
+    modules: BIASED_EXPERT_MODULES,
   };
 }
 
@@ -185,10 +177,6 @@ function readGroups(
   if (keys.num_experts_per_tok! > chosen * size)
     reader.invalid('topk_group', `is ${chosen}; its groups have fewer experts than num_experts_per_tok`);
   return { count, chosen, keyCount };
-}
-
-function firstDense(keys: ConfigKeys): (layer: number) => boolean {
-  return layer => layer >= keys.first_k_dense_replace!;
 }
 
 /** By `mlp_layer_types`; by default all but the first layer have experts. Throws: `config_invalid`, `unsupported`. */

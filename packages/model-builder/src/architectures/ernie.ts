@@ -6,7 +6,7 @@
 import { QWEN_EXPERTS, sharedModules } from '../hugging-face/experts-config.ts';
 import type { Architecture } from './architecture.ts';
 import type { ConfigKeys } from './config-keys.ts';
-import { readExperts } from './read-experts.ts';
+import { mixtureLayers, readExperts } from './read-experts.ts';
 
 const ROTATION = { defaultTheta: 500_000, isInterleaved: true } as const;
 
@@ -63,12 +63,9 @@ export const ernieMoe: Architecture = {
           shared: sharedCount === 0 ? undefined : sharedModules('mlp.shared_experts', undefined),
         },
       }),
-      layer: index => ({
-        rope: 0,
-        window: undefined,
-        ...(hasExperts(keys, index)
-          ? { intermediateSize: sharedCount * keys.moe_intermediate_size! }
-          : { hasExperts: false, intermediateSize: keys.intermediate_size }),
+      layer: mixtureLayers(keys, {
+        sharedSize: sharedCount * keys.moe_intermediate_size!,
+        hasExperts: layer => hasExperts(keys, layer),
       }),
     };
   },

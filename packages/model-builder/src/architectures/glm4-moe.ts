@@ -2,9 +2,9 @@
 // half of each head. Layers that predict further tokens are left out.
 // Source: transformers, models/glm4_moe/modeling_glm4_moe.py and configuration_glm4_moe.py
 
-import { QWEN_EXPERTS, sharedModules } from '../hugging-face/experts-config.ts';
+import { BIASED_EXPERT_MODULES } from '../hugging-face/experts-config.ts';
 import type { Architecture } from './architecture.ts';
-import { readExperts } from './read-experts.ts';
+import { expertsBehindFirst, mixtureLayers, readExperts } from './read-experts.ts';
 
 export const glm4Moe: Architecture = {
   modelType: 'glm4_moe',
@@ -22,7 +22,6 @@ export const glm4Moe: Architecture = {
     const groups = keys.n_group ?? 1;
     if (groups !== 1)
       reader.refuse('n_group', `is ${groups}; allowed is 1: experts are not chosen by groups`);
-    const hasExperts = (layer: number) => layer >= keys.first_k_dense_replace!;
     const sharedSize = keys.moe_intermediate_size! * keys.n_shared_experts!;
     return {
       qkvBias: keys.attention_bias ?? false,
@@ -34,20 +33,10 @@ export const glm4Moe: Architecture = {
         scoring: 'sigmoid',
         isNormalised: keys.norm_topk_prob ?? true,
         scale: keys.routed_scaling_factor ?? 1,
-        modules: {
-          ...QWEN_EXPERTS,
-          selectionBias: 'mlp.gate.e_score_correction_bias',
-          shared: sharedModules('mlp.shared_experts', undefined),
-        },
+        modules: BIASED_EXPERT_MODULES,
       }),
       ropes: [reader.rope({ defaultPartialFactor: 0.5 })],
-      layer: index => ({
-        rope: 0,
-        window: undefined,
-        ...(hasExperts(index)
-          ? { intermediateSize: sharedSize }
-          : { hasExperts: false, intermediateSize: keys.intermediate_size }),
-      }),
+      layer: mixtureLayers(keys, { sharedSize, hasExperts: expertsBehindFirst(keys) }),
     };
   },
 };

@@ -1,7 +1,7 @@
 // What config.json says of a mixture of experts, in the keys that families share.
 
 import { type ExpertsConfig, QWEN_EXPERTS } from '../hugging-face/experts-config.ts';
-import type { ConfigReader } from './architecture.ts';
+import type { ConfigReader, LayerPlan } from './architecture.ts';
 import type { ConfigKeys } from './config-keys.ts';
 
 /** Most experts of a layer, and of a token. Source: `packages/kernels/c/experts.h`. */
@@ -51,4 +51,24 @@ export function qwenExpertLayers(keys: ConfigKeys, reader: ConfigReader): (layer
   const step = keys.decoder_sparse_step ?? 1;
   if (step === 0) reader.refuse('decoder_sparse_step', 'must be above 0');
   return layer => (layer + 1) % step === 0 && !(keys.mlp_only_layers ?? []).includes(layer);
+}
+
+/** Ordinary layers first, by `first_k_dense_replace`, and then layers with experts. The architecture has a default of the key. */
+export function expertsBehindFirst({ first_k_dense_replace: first }: ConfigKeys): (layer: number) => boolean {
+  return layer => layer >= first!;
+}
+
+/** Layers without windows: an ordinary MLP, or experts beside an MLP of `sharedSize` that all tokens share. */
+export function mixtureLayers(
+  { intermediate_size: intermediateSize }: ConfigKeys,
+  {
+    sharedSize,
+    hasExperts,
+  }: { readonly sharedSize: number; readonly hasExperts: (layer: number) => boolean },
+): LayerPlan['layer'] {
+  return index => ({
+    rope: 0,
+    window: undefined,
+    ...(hasExperts(index) ? { intermediateSize: sharedSize } : { hasExperts: false, intermediateSize }),
+  });
 }

@@ -106,3 +106,15 @@ export function sharedModules(module: string, weight: string | undefined): Share
   ];
   return { gate, up, gateUp: undefined, down, weight };
 }
+
+/** With an expert that all tokens share, as DeepSeek names it. */
+export const SHARED_EXPERT_MODULES: ExpertModules = {
+  ...QWEN_EXPERTS,
+  shared: sharedModules('mlp.shared_experts', undefined),
+};
+
+/** And with a bias to choose by. */
+export const BIASED_EXPERT_MODULES: ExpertModules = {
+  ...SHARED_EXPERT_MODULES,
+  selectionBias: 'mlp.gate.e_score_correction_bias',
+};
