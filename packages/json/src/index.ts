@@ -1,7 +1,7 @@
 // Public surface of @ortler/json.
 
 export { parseNatively } from './escaped-names.ts';
-export { findExcess, type JsonCountLimits } from './json-counts.ts';
+export { JsonCounter, type JsonCountLimits } from './json-counts.ts';
 export {
   type JsonSlice,
   JsonSliceTooLongError,

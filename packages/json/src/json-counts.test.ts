@@ -1,8 +1,10 @@
 import { expect, it } from 'vitest';
-import { findExcess } from './json-counts.ts';
+import { JsonCounter } from './json-counts.ts';
 
 const LIMITS = { maxValueCount: 6, maxKeyCount: 3 };
-const excess = (value: unknown) => findExcess(JSON.stringify(value), LIMITS);
+const bytesOf = (text: string) => new TextEncoder().encode(text);
+const excessOf = (text: string) => new JsonCounter(LIMITS).add(bytesOf(text));
+const excess = (value: unknown) => excessOf(JSON.stringify(value));
 
 it('counts the values of a text', () => {
   expect(excess([1, 2, 3, 4])).toBeNull();
@@ -22,5 +24,20 @@ it('counts nothing inside texts', () => {
 });
 
 it('leaves broken text to the parser', () => {
-  for (const text of ['', '{', ']]]', '"', ',,']) expect(findExcess(text, LIMITS)).toBeNull();
+  for (const text of ['', '{', ']]]', '"', ',,']) expect(excessOf(text)).toBeNull();
+});
+
+it('counts the same in pieces, wherever they are cut', () => {
+  const texts = ['{"ü\\"":"\\\\","b":",{[",  "c":[[]]}', '{"a":1,"b":2,"c":3,"d":4}', '[1,2,3,4,5,6]'];
+  for (const text of texts) {
+    const bytes = bytesOf(text);
+    for (let first = 0; first <= bytes.length; first++)
+      for (let second = first; second <= bytes.length; second++) {
+        const counter = new JsonCounter(LIMITS);
+        const pieces = [bytes.slice(0, first), bytes.slice(first, second), bytes.slice(second)];
+        const found = pieces.reduce<string | null>((excess, piece) => excess ?? counter.add(piece), null);
+        expect(found).toBe(excessOf(text));
+      }
+  }
+  expect(texts.map(excessOf)).toEqual([null, 'maxKeyCount', 'maxValueCount']);
 });

@@ -1,7 +1,5 @@
-// Counts the values of a JSON text without reading it, so that one with more than its readers take is refused at the cost of a
-// scan: a million keys take a parser, a schema and a copy of the object seconds.
-
-import { findStringEnd } from './json-slices.ts';
+// Counts the values of a JSON text while its bytes arrive, without reading it, so that one with more than its readers take is
+// refused at the cost of a scan: a million keys take a parser, a schema and a copy of the object seconds.
 
 export interface JsonCountLimits {
   /** Values in all, those of objects and lists included. */
@@ -10,36 +8,62 @@ export interface JsonCountLimits {
   readonly maxKeyCount: number;
 }
 
-/** What of a text is past its limit; null: nothing. Text that is no JSON is left to the parser to refuse. */
-export function findExcess(text: string, limits: JsonCountLimits): keyof JsonCountLimits | null {
-  const { maxValueCount, maxKeyCount } = limits;
+/** The values of one text in UTF-8. Text that is no JSON is left to the parser to refuse. */
+export class JsonCounter {
+  readonly #limits: JsonCountLimits;
   /** Commas of each open object; -1: a list. */
-  const open: number[] = [];
-  let valueCount = 1;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) at = findStringEnd(text, at);
-    else if (code === BRACE || code === BRACKET) {
-      open.push(code === BRACE ? 0 : -1);
-      valueCount++;
-    } else if (code === CLOSING_BRACE || code === CLOSING_BRACKET) open.pop();
-    else if (code === COMMA) {
-      valueCount++;
-      const level = open.length - 1;
-      const commaCount = open[level] ?? -1;
-      if (commaCount !== -1) {
-        if (commaCount + 2 > maxKeyCount) return 'maxKeyCount';
-        open[level] = commaCount + 1;
-      }
-    } else continue;
-    if (valueCount > maxValueCount) return 'maxValueCount';
+  readonly #open: number[] = [];
+  #valueCount = 1;
+  #isInString = false;
+  #isEscaped = false;
+
+  constructor(limits: JsonCountLimits) {
+    this.#limits = limits;
   }
-  return null;
+
+  /** Counts the next bytes. What of the text is past its limit so far; null: nothing. */
+  add(bytes: Uint8Array): keyof JsonCountLimits | null {
+    // Local variables, because this loop sees every byte of a body.
+    const { maxValueCount, maxKeyCount } = this.#limits;
+    const open = this.#open;
+    let valueCount = this.#valueCount;
+    let isInString = this.#isInString;
+    let isEscaped = this.#isEscaped;
+    for (let at = 0; at < bytes.length; at++) {
+      const byte = bytes[at];
+      if (isInString) {
+        if (isEscaped) isEscaped = false;
+        else if (byte === BACKSLASH) isEscaped = true;
+        else if (byte === QUOTE) isInString = false;
+        continue;
+      }
+      if (byte === QUOTE) isInString = true;
+      else if (byte === BRACE || byte === BRACKET) {
+        open.push(byte === BRACE ? 0 : -1);
+        valueCount++;
+      } else if (byte === CLOSING_BRACE || byte === CLOSING_BRACKET) open.pop();
+      else if (byte === COMMA) {
+        valueCount++;
+        const level = open.length - 1;
+        const commaCount = open[level] ?? -1;
+        if (commaCount !== -1) {
+          if (commaCount + 2 > maxKeyCount) return 'maxKeyCount';
+          open[level] = commaCount + 1;
+        }
+      } else continue;
+      if (valueCount > maxValueCount) return 'maxValueCount';
+    }
+    this.#valueCount = valueCount;
+    this.#isInString = isInString;
+    this.#isEscaped = isEscaped;
+    return null;
+  }
 }
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
 const CLOSING_BRACKET = 0x5d;
 const BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;

@@ -1,22 +1,27 @@
 // Limits on the number of values of a body, REST and tRPC alike.
 
 import { ApiError } from '@ortler/api';
-import { findExcess } from '@ortler/json';
+import { JsonCounter } from '@ortler/json';
 
 /** Twice the token ids of the largest request. */
 const MAX_VALUE_COUNT = 524_288;
 /** A V8 object with many more keys takes seconds to build. */
 const MAX_KEY_COUNT = 65_536;
 
-/** Throws: `body_too_large`. */
-export function checkBodyCounts(text: string): void {
-  switch (findExcess(text, { maxValueCount: MAX_VALUE_COUNT, maxKeyCount: MAX_KEY_COUNT })) {
-    case 'maxValueCount':
-      throw new ApiError('body_too_large', `The body has more than ${MAX_VALUE_COUNT} values.`);
-    case 'maxKeyCount':
-      throw new ApiError(
-        'body_too_large',
-        `An object of the body has more than ${MAX_KEY_COUNT} properties.`,
-      );
+/** Counts one body while its bytes arrive. */
+export class BodyCounts {
+  readonly #counter = new JsonCounter({ maxValueCount: MAX_VALUE_COUNT, maxKeyCount: MAX_KEY_COUNT });
+
+  /** Counts the next bytes. Throws: `body_too_large`. */
+  add(bytes: Uint8Array): void {
+    switch (this.#counter.add(bytes)) {
+      case 'maxValueCount':
+        throw new ApiError('body_too_large', `The body has more than ${MAX_VALUE_COUNT} values.`);
+      case 'maxKeyCount':
+        throw new ApiError(
+          'body_too_large',
+          `An object of the body has more than ${MAX_KEY_COUNT} properties.`,
+        );
+    }
   }
 }

@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream';
 import { ApiError, invalidInput, nextTurn, releaseBytes } from '@ortler/api';
 import { DEFAULT_JSON_DEPTH, JsonSyntaxError, parseLosslessJsonInSlices } from '@ortler/json';
 import { toJsonSyntaxDetails } from '@ortler/schemas';
-import { checkBodyCounts } from './check-body-counts.ts';
+import { BodyCounts } from './check-body-counts.ts';
 import type { ErrorStyle } from './error-body.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -46,8 +46,6 @@ export async function readJsonBody(
     if (isLarge) await yieldUnlessAborted(signal);
     const text = utf8.decode(bytes);
     releaseBytes(bytes);
-    if (isLarge) await yieldUnlessAborted(signal);
-    checkBodyCounts(text);
     if (isLarge) await yieldUnlessAborted(signal);
     return await parseInTurns(text, signal);
   } catch (error) {
@@ -110,13 +108,19 @@ async function readParts(request: IncomingMessage, limitBytes: number): Promise<
   if (Number(request.headers['content-length'] ?? 0) > limitBytes) throw tooLarge(limitBytes);
   const parts: Buffer[] = [];
   let length = 0;
+  const counts = new BodyCounts();
   // Leaving an async iterator early would destroy the socket and with it the reply. So the rest of a body past the limit
   // is discarded by the caller's `resume`, after the reply has been written.
   const { promise, resolve, reject } = Promise.withResolvers<BodyParts>();
   const onData = (part: Buffer) => {
-    length += part.length;
-    if (length > limitBytes) settle(() => reject(tooLarge(limitBytes)));
-    else parts.push(part);
+    try {
+      length += part.length;
+      if (length > limitBytes) throw tooLarge(limitBytes);
+      counts.add(part);
+      parts.push(part);
+    } catch (error) {
+      settle(() => reject(error));
+    }
   };
   const onEnd = () => settle(() => resolve({ parts, length }));
   const onLost = () =>

@@ -9,7 +9,7 @@ import {
 } from '@ortler/api';
 import { fastifyTRPCPlugin } from '@trpc/server/adapters/fastify';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { checkBodyCounts } from '../rest/check-body-counts.ts';
+import { BodyCounts } from '../rest/check-body-counts.ts';
 import { toTrpcErrorBody } from '../rest/error-body.ts';
 import { toFrameworkError } from '../rest/framework-fault.ts';
 import { createRequestContext } from '../rest/request-context.ts';
@@ -38,7 +38,7 @@ export async function registerTrpc(
   app.addHook<{ Params: { path?: string } }>('preValidation', async ({ params, body }) => {
     refuseLargeBatch(params.path ?? '');
     // tRPC parses the text at once.
-    if (typeof body === 'string') checkBodyCounts(body);
+    if (typeof body === 'string') new BodyCounts().add(Buffer.from(body));
   });
   app.addHook('onSend', async (request, reply) => {
     if (reply.statusCode === 401 && request.headers.authorization !== undefined) await delayWrongKey(request);
