@@ -1,7 +1,7 @@
 // Client input as JSON that every database stores: numbers are doubles, text contains no NUL and no unpaired
 // surrogates, nesting is limited.
 
-import { nextTurn, Turns } from '@ortler/worker';
+import { Turns } from '@ortler/worker';
 import { ApiError } from '../trpc/errors.ts';
 
 /** Source: the original service. Unit: UTF-16 units of the JSON text. */
@@ -10,8 +10,6 @@ export const MAX_PAYLOAD_LENGTH = 1_048_576;
 const MAX_DEPTH = 128;
 /** Values between two looks at the clock. */
 const VALUES_PER_PAUSE = 256;
-/** To write down so many takes a slice of time. */
-const LARGE_COUNT = 5_000;
 
 /**
  * As `toStorableText`. Throws: `invalid_parameter` also for more than `MAX_PAYLOAD_LENGTH`.
@@ -22,52 +20,74 @@ export async function toPayloadDump(payload: Readonly<Record<string, unknown>>):
   return dump;
 }
 
-/**
- * The JSON text of a value; integers of any size are doubles. Yields to the event loop: a value may have megabytes.
- * Throws: `invalid_parameter` for one that cannot be stored.
- */
-export async function toStorableText(value: object, place: string): Promise<string> {
-  const { hasBigint, count } = await checkStorable(value, place);
-  if (count > LARGE_COUNT) await nextTurn();
-  return hasBigint ? JSON.stringify(value, bigintsAsNumbers) : JSON.stringify(value);
+/** An object or list whose items are being written. */
+interface OpenValue {
+  readonly value: object;
+  /** Null: a list. */
+  readonly keys: readonly string[] | null;
+  readonly length: number;
+  next: number;
+  hasItems: boolean;
 }
 
-/** Checks all values inside of `root`, in the order of the text, counts them and looks for a bigint. Throws: `invalid_parameter`. */
-async function checkStorable(
-  root: object,
-  place: string,
-): Promise<{ readonly hasBigint: boolean; readonly count: number }> {
+/**
+ * The text that `JSON.stringify` gives, with integers of any size as doubles. Written value by value, with turns of the event loop: a
+ * value may have megabytes. Throws: `invalid_parameter` for one that cannot be stored.
+ */
+export async function toStorableText(root: object, place: string): Promise<string> {
   const turns = new Turns();
-  let hasBigint = false;
-  const open: { readonly value: object; readonly keys: readonly string[] | null; next: number }[] = [];
+  const open: OpenValue[] = [];
+  let text = '';
+  let parts: string[] = [];
   const enter = (value: object) => {
     if (open.length >= MAX_DEPTH) throw refusal(place, `${place} is nested deeper than ${MAX_DEPTH} levels`);
-    open.push({ value, keys: Array.isArray(value) ? null : Object.keys(value), next: 0 });
+    const keys = Array.isArray(value) ? null : Object.keys(value);
+    const { length } = keys ?? (value as readonly unknown[]);
+    open.push({ value, keys, length, next: 0, hasItems: false });
+    parts.push(keys === null ? '[' : '{');
   };
   enter(root);
-  let count = 1;
-  for (; open.length > 0; count++) {
-    if (count % VALUES_PER_PAUSE === 0) await turns.pause();
-    const frame = open.at(-1)!;
-    const { value, keys } = frame;
-    const length = keys?.length ?? (value as readonly unknown[]).length;
-    if (frame.next === length) {
+  for (let count = 1; open.length > 0; count++) {
+    if (count % VALUES_PER_PAUSE === 0) {
+      text += parts.join('');
+      parts = [];
+      await turns.pause();
+    }
+    const level = open.at(-1)!;
+    if (level.next === level.length) {
+      parts.push(level.keys === null ? ']' : '}');
       open.pop();
       continue;
     }
-    const key = keys?.[frame.next] ?? frame.next;
-    frame.next += 1;
-    if (typeof key === 'string') checkText(key, place);
-    const inner = (value as Readonly<Record<string | number, unknown>>)[key];
-    if (typeof inner === 'object' && inner !== null) enter(inner);
-    else if (typeof inner === 'bigint') hasBigint = true;
-    else storable(inner, place, 0);
+    const key = level.keys?.[level.next] ?? level.next;
+    level.next += 1;
+    const item = (level.value as Readonly<Record<string | number, unknown>>)[key];
+    const isNested = isStructure(item);
+    const leaf = isNested ? '' : toLeafText(item, place);
+    // `undefined` is no value of an object, and null in a list.
+    if (leaf === undefined && level.keys !== null) continue;
+    if (level.hasItems) parts.push(',');
+    level.hasItems = true;
+    if (typeof key === 'string') {
+      checkText(key, place);
+      parts.push(JSON.stringify(key), ':');
+    }
+    if (isNested) enter(item);
+    else parts.push(leaf ?? 'null');
   }
-  return { hasBigint, count };
+  return text + parts.join('');
 }
 
-function bigintsAsNumbers(_key: string, value: unknown): unknown {
-  return typeof value === 'bigint' ? Number(value) : value;
+/** An object or list that JSON writes item by item; a date of a caller in this process writes itself. */
+function isStructure(value: unknown): value is object {
+  return (
+    typeof value === 'object' && value !== null && !('toJSON' in value && typeof value.toJSON === 'function')
+  );
+}
+
+/** Undefined for what JSON leaves out. Throws: `invalid_parameter`. */
+function toLeafText(value: unknown, place: string): string | undefined {
+  return JSON.stringify(typeof value === 'object' ? value : storable(value, place, 0));
 }
 
 /** Throws: `invalid_parameter` when the text contains NUL or an unpaired surrogate. */
