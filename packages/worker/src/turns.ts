@@ -2,7 +2,7 @@
 // turn of the loop. So the loop is held up for one slice, however many callers send long work at once.
 
 /** Longest work between two pauses. The overhead of a turn is some 30 microseconds. Unit: milliseconds. */
-const SLICE_MS = 2;
+const SLICE_MS = 1;
 
 const waiting: (() => void)[] = [];
 
