@@ -9,6 +9,7 @@ import { type RunningServer, startServer } from '../../main.ts';
 import { isOperatorError } from '../../models/is-operator-error.ts';
 import type { CatalogListener } from '../../models/log-models.ts';
 import type { CatalogEvent } from '../../models/model-catalog.ts';
+import { disablePretenuring } from '../../system/disable-pretenuring.ts';
 import { VERSION } from '../../system/version.ts';
 import { type BuildBars, createBuildBars } from '../build-bars.ts';
 import { describeDevice, describeModel, describePrecision, describeUpstream } from '../startup-report.ts';
@@ -23,6 +24,7 @@ const INTERRUPTED_EXIT_CODE = 130;
  * one JSON object per line. Throws: `UserError` when it cannot listen.
  */
 export async function serve(config: Config, { out, isScreen }: Terminal): Promise<void> {
+  disablePretenuring();
   const terminal: Terminal = { out, err: out, isScreen };
   const startedAtMs = performance.now();
   const bars = createBuildBars(terminal);
