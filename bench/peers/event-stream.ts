@@ -3,7 +3,8 @@
 
 import { Agent, type IncomingMessage, request } from 'node:http';
 
-const agent = new Agent({ keepAlive: true });
+/** An idle connection ends here before the server ends it: one whose end comes with the next request fails that request. */
+const agent = new Agent({ keepAlive: true, timeout: 2_000 });
 
 /** Posts `body` and gives the data of each event but the last one, `[DONE]`. */
 export async function* postForEvents(
