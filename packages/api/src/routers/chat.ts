@@ -14,14 +14,14 @@ import { checkChat, startGeneration } from '../chat/start-generation.ts';
 import { toChatCompletion } from '../chat/to-chat-completion.ts';
 import { closingStream } from '../generation/closing-stream.ts';
 import type { Services } from '../ports/services.ts';
-import { refuseLargeFaultyInput } from '../trpc/bounded-input.ts';
 import { chunkStream } from '../trpc/chunk-stream.ts';
 import { ApiError } from '../trpc/errors.ts';
 import { orJsonText, toJsonResult } from '../trpc/json-text.ts';
+import { createOpenAiProcedures } from '../trpc/openai-procedure.ts';
 import { readRawInput } from '../trpc/raw-input.ts';
 import { requestHeaders } from '../trpc/request-headers.ts';
 import { asStreamed } from '../trpc/streamed-input.ts';
-import { type CallerContext, createBearerProcedure, router } from '../trpc/trpc.ts';
+import { type CallerContext, router } from '../trpc/trpc.ts';
 import { passOnForChunks, passOnForReply, toPassedChat } from '../upstream/pass-on.ts';
 
 /**
@@ -31,11 +31,7 @@ import { passOnForChunks, passOnForReply, toPassedChat } from '../upstream/pass-
  * - `complete` and `stream`: the same for typed clients, each with one type of reply.
  */
 export function createChatRouter(services: Services) {
-  const procedureFor = (schema: typeof chatCompletionRequest) =>
-    createBearerProcedure(services)
-      .use(refuseLargeFaultyInput(schema))
-      .meta({ auth: 'bearer', errors: 'openai' })
-      .input(schema);
+  const procedureFor = createOpenAiProcedures(services);
   const procedure = procedureFor(chatCompletionRequest);
   const chunks = chunkStream<ChatChunk>();
   return router({

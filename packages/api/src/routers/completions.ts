@@ -15,14 +15,14 @@ import { toCompletion } from '../completion/to-completion.ts';
 import { closingStream } from '../generation/closing-stream.ts';
 import { upstreamOf } from '../generation/upstream-of.ts';
 import type { Services } from '../ports/services.ts';
-import { refuseLargeFaultyInput } from '../trpc/bounded-input.ts';
 import { chunkStream } from '../trpc/chunk-stream.ts';
 import { ApiError } from '../trpc/errors.ts';
 import { orJsonText, toJsonResult } from '../trpc/json-text.ts';
+import { createOpenAiProcedures } from '../trpc/openai-procedure.ts';
 import { readRawInput } from '../trpc/raw-input.ts';
 import { requestHeaders } from '../trpc/request-headers.ts';
 import { asStreamed } from '../trpc/streamed-input.ts';
-import { type CallerContext, createBearerProcedure, router } from '../trpc/trpc.ts';
+import { type CallerContext, router } from '../trpc/trpc.ts';
 import { type PassedRequest, passOnForChunks, passOnForReply } from '../upstream/pass-on.ts';
 import { COMPLETION_SHAPE } from '../upstream/reply-shape.ts';
 
@@ -33,11 +33,7 @@ import { COMPLETION_SHAPE } from '../upstream/reply-shape.ts';
  * - `complete` and `stream`: the same for typed clients, each with one type of reply.
  */
 export function createCompletionsRouter(services: Services) {
-  const procedureFor = (schema: typeof completionRequest) =>
-    createBearerProcedure(services)
-      .use(refuseLargeFaultyInput(schema))
-      .meta({ auth: 'bearer', errors: 'openai' })
-      .input(schema);
+  const procedureFor = createOpenAiProcedures(services);
   const procedure = procedureFor(completionRequest);
   const chunks = chunkStream<CompletionChunk>();
   return router({

@@ -18,9 +18,9 @@ import { countInputTokens } from '../response/count-input-tokens.ts';
 import { listInputItems } from '../response/list-input-items.ts';
 import { completeResponse, streamResponse } from '../response/start-response.ts';
 import { responseOwner } from '../response/stored-conversation.ts';
-import { refuseLargeFaultyInput } from '../trpc/bounded-input.ts';
 import { chunkStream } from '../trpc/chunk-stream.ts';
 import { ApiError } from '../trpc/errors.ts';
+import { createOpenAiProcedures } from '../trpc/openai-procedure.ts';
 import { requestHeaders } from '../trpc/request-headers.ts';
 import { asStreamed } from '../trpc/streamed-input.ts';
 import { createBearerProcedure, router } from '../trpc/trpc.ts';
@@ -34,11 +34,7 @@ import { createBearerProcedure, router } from '../trpc/trpc.ts';
  * - `countInputTokens`: the length of a prompt.
  */
 export function createResponsesRouter(services: Services) {
-  const procedureFor = (schema: typeof responseRequest) =>
-    createBearerProcedure(services)
-      .use(refuseLargeFaultyInput(schema))
-      .meta({ auth: 'bearer', errors: 'openai' })
-      .input(schema);
+  const procedureFor = createOpenAiProcedures(services);
   const procedure = procedureFor(responseRequest);
   const stored = createBearerProcedure(services);
   /** The same error whether nothing is stored or this one is not. */
