@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream';
 import { ApiError, invalidInput, nextTurn, releaseBytes } from '@ortler/api';
 import { DEFAULT_JSON_DEPTH, JsonSyntaxError, parseLosslessJsonInSlices } from '@ortler/json';
 import { toJsonSyntaxDetails } from '@ortler/schemas';
-import { BodyCounts } from './check-body-counts.ts';
+import { BodyCounts } from './body-counts.ts';
 import type { ErrorStyle } from './error-body.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });

@@ -9,7 +9,7 @@ import {
 } from '@ortler/api';
 import { fastifyTRPCPlugin } from '@trpc/server/adapters/fastify';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { BodyCounts } from '../rest/check-body-counts.ts';
+import { BodyCounts } from '../rest/body-counts.ts';
 import { toTrpcErrorBody } from '../rest/error-body.ts';
 import { toFrameworkError } from '../rest/framework-fault.ts';
 import { createRequestContext } from '../rest/request-context.ts';
