@@ -13,17 +13,16 @@ import {
 import type { Services } from '../ports/services.ts';
 import { detokenize } from '../tokenizer/detokenize.ts';
 import { tokenize } from '../tokenizer/tokenize.ts';
-import { refuseLargeFaultyInput } from '../trpc/bounded-input.ts';
 import { orJsonText, toResult } from '../trpc/json-text.ts';
+import { createOpenAiProcedures } from '../trpc/openai-procedure.ts';
 import { requestHeaders } from '../trpc/request-headers.ts';
-import { type CallerContext, createBearerProcedure, router } from '../trpc/trpc.ts';
+import { type CallerContext, router } from '../trpc/trpc.ts';
 
 /** Router of `encode` (POST /tokenize) and `decode` (POST /detokenize). */
 export function createTokenizerRouter(services: Services) {
-  const procedure = createBearerProcedure(services);
+  const procedureFor = createOpenAiProcedures(services);
   return router({
-    encode: procedure
-      .use(refuseLargeFaultyInput(tokenizeRequest))
+    encode: procedureFor(tokenizeRequest)
       .meta({
         auth: 'bearer',
         errors: 'openai',
@@ -37,15 +36,13 @@ export function createTokenizerRouter(services: Services) {
           description: 'A conversation is written with the chat template, exactly as a chat would be.',
         },
       })
-      .input(tokenizeRequest)
       .output(orJsonText(tokenizeResult))
       .query(
         async ({ ctx, input }: { ctx: CallerContext; input: TokenizeRequest }): Promise<TokenizeResult> =>
           toResult(ctx, await tokenize(services, input, ctx)),
       ),
 
-    decode: procedure
-      .use(refuseLargeFaultyInput(detokenizeRequest))
+    decode: procedureFor(detokenizeRequest)
       .meta({
         auth: 'bearer',
         errors: 'openai',
@@ -58,7 +55,6 @@ export function createTokenizerRouter(services: Services) {
           summary: 'Give the text of tokens',
         },
       })
-      .input(detokenizeRequest)
       .output(detokenizeResult)
       .query(({ ctx, input }: { ctx: CallerContext; input: DetokenizeRequest }) =>
         detokenize(services, input, ctx),

@@ -1,4 +1,5 @@
-// What the endpoints of OpenAI's API share: a bearer key, errors in OpenAI's form, and an input whose refusal is cheap.
+// What the endpoints of OpenAI's API and of the tokenizer share: a bearer key, errors in OpenAI's form, and an input whose refusal is
+// cheap.
 
 import type { z } from 'zod';
 import type { Services } from '../ports/services.ts';
