@@ -3,7 +3,7 @@
 // Source: transformers, models/ernie4_5/modeling_ernie4_5.py, models/ernie4_5_moe/modeling_ernie4_5_moe.py and
 // configuration_ernie4_5_moe.py
 
-import { QWEN_EXPERTS, sharedModules } from '../hugging-face/experts-config.ts';
+import { QWEN_EXPERTS, SHARED_EXPERT_MODULES } from '../hugging-face/experts-config.ts';
 import type { Architecture } from './architecture.ts';
 import type { ConfigKeys } from './config-keys.ts';
 import { mixtureLayers, readExperts } from './read-experts.ts';
@@ -57,10 +57,9 @@ export const ernieMoe: Architecture = {
         chosenKey: 'moe_k',
         intermediateSize: keys.moe_intermediate_size!,
         modules: {
-          ...QWEN_EXPERTS,
+          ...(sharedCount === 0 ? QWEN_EXPERTS : SHARED_EXPERT_MODULES),
           selectionBias: 'mlp.moe_statics.e_score_correction_bias',
           selectionBiasIsRow: true,
-          shared: sharedCount === 0 ? undefined : sharedModules('mlp.shared_experts', undefined),
         },
       }),
       layer: mixtureLayers(keys, {

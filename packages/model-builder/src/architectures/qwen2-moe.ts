@@ -1,7 +1,7 @@
 // Qwen 2 with experts: attention as in Qwen 2, an expert that all tokens share, and single layers that may have an ordinary MLP.
 // Source: transformers, models/qwen2_moe/modeling_qwen2_moe.py and configuration_qwen2_moe.py
 
-import { QWEN_EXPERTS, sharedModules } from '../hugging-face/experts-config.ts';
+import { GATED_SHARED_EXPERT_MODULES } from '../hugging-face/experts-config.ts';
 import type { Architecture } from './architecture.ts';
 import { QWEN_WINDOW_DEFAULTS, qwenLayers } from './qwen-windows.ts';
 import { qwenExpertLayers, readExperts } from './read-experts.ts';
@@ -29,7 +29,7 @@ export const qwen2Moe: Architecture = {
         countKey: 'num_experts',
         intermediateSize: keys.moe_intermediate_size!,
         isNormalised: keys.norm_topk_prob ?? false,
-        modules: { ...QWEN_EXPERTS, shared: sharedModules('mlp.shared_expert', 'mlp.shared_expert_gate') },
+        modules: GATED_SHARED_EXPERT_MODULES,
       }),
       ropes: plan.ropes,
       layer: index => ({

@@ -5,7 +5,7 @@
 // Source: transformers, modeling_*.py and configuration_*.py of models/qwen3_5 and models/qwen3_5_moe
 
 import type { GatedDeltaNet } from '../hugging-face/decoder-config.ts';
-import { QWEN_EXPERTS, sharedModules } from '../hugging-face/experts-config.ts';
+import { GATED_SHARED_EXPERT_MODULES } from '../hugging-face/experts-config.ts';
 import type { Architecture, ConfigReader, DecoderFeatures } from './architecture.ts';
 import type { ConfigKeys } from './config-keys.ts';
 import { attentionLayers, kernelLength, vectorSize } from './layer-kinds.ts';
@@ -64,7 +64,7 @@ export const qwen3_5Moe: Architecture = {
     experts: readExperts(keys, reader, {
       countKey: 'num_experts',
       intermediateSize: keys.moe_intermediate_size!,
-      modules: { ...QWEN_EXPERTS, shared: sharedModules('mlp.shared_expert', 'mlp.shared_expert_gate') },
+      modules: GATED_SHARED_EXPERT_MODULES,
     }),
     ...readQwen3_5Layers(keys, reader, () => ({ intermediateSize: keys.shared_expert_intermediate_size! })),
   }),

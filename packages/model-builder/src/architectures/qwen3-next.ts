@@ -3,7 +3,7 @@
 // Source: transformers, models/qwen3_next/modeling_qwen3_next.py and configuration_qwen3_next.py
 
 import { LLAMA_MODULES } from '../hugging-face/decoder-config.ts';
-import { QWEN_EXPERTS, sharedModules } from '../hugging-face/experts-config.ts';
+import { GATED_SHARED_EXPERT_MODULES } from '../hugging-face/experts-config.ts';
 import type { Architecture } from './architecture.ts';
 import { QWEN3_5_DEFAULTS, readQwen3_5Layers } from './qwen3-5.ts';
 import { qwenExpertLayers, readExperts } from './read-experts.ts';
@@ -31,7 +31,7 @@ export const qwen3Next: Architecture = {
         countKey: 'num_experts',
         intermediateSize: keys.moe_intermediate_size!,
         isNormalised: keys.norm_topk_prob ?? true,
-        modules: { ...QWEN_EXPERTS, shared: sharedModules('mlp.shared_expert', 'mlp.shared_expert_gate') },
+        modules: GATED_SHARED_EXPERT_MODULES,
       }),
       ...readQwen3_5Layers(keys, reader, layer =>
         hasExperts(layer)

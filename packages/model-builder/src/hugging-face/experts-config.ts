@@ -113,7 +113,13 @@ export const SHARED_EXPERT_MODULES: ExpertModules = {
   shared: sharedModules('mlp.shared_experts', undefined),
 };
 
-/** And with a bias to choose by. */
+/** With a shared expert whose gate weighs it for each token, as Qwen names it. */
+export const GATED_SHARED_EXPERT_MODULES: ExpertModules = {
+  ...QWEN_EXPERTS,
+  shared: sharedModules('mlp.shared_expert', 'mlp.shared_expert_gate'),
+};
+
+/** As `SHARED_EXPERT_MODULES`, and with a bias to choose by. */
 export const BIASED_EXPERT_MODULES: ExpertModules = {
   ...SHARED_EXPERT_MODULES,
   selectionBias: 'mlp.gate.e_score_correction_bias',
