@@ -75,7 +75,7 @@ function measureBusy(count: number) {
   return withServer('busy', server =>
     compare(server.url, async () => {
       const programs = Array.from({ length: count }, () =>
-        spawn('nice', ['-n', '5', process.execPath, '-e', 'for (;;);'], { stdio: 'ignore' }),
+        spawn('nice', ['-n', '10', process.execPath, '-e', 'for (;;);'], { stdio: 'ignore' }),
       );
       return async () => {
         for (const program of programs) program.kill('SIGKILL');

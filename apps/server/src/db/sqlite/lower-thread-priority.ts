@@ -2,8 +2,8 @@
 
 import { setPriority } from 'node:os';
 
-/** A third of the CPU time beside a thread of normal priority that wants all of it. */
-const NICE = 5;
+/** A tenth of the CPU time beside a thread of normal priority that wants all of it. */
+const NICE = 10;
 
 /** Lowers the priority of the calling thread, on Linux. Elsewhere priorities belong to processes, so nothing changes. */
 export function lowerThreadPriority(): void {
