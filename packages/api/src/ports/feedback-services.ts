@@ -12,6 +12,8 @@ export type { FeedbackRecord } from '@ortler/feedback-query';
 
 /** The outcome of one inserted record. */
 export interface InsertedFeedback {
+  /** False where the same feedback was stored before. */
+  readonly isNew: boolean;
   /** The time of the first insert: earlier than now when the same feedback was sent before. */
   readonly createdAtMs: number;
   readonly userId: string;

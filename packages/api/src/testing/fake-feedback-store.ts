@@ -5,6 +5,7 @@ import type { FeedbackStore } from '../ports/feedback-services.ts';
 /** Makes the store. */
 export function createFakeFeedbackStore(): FeedbackStore {
   const toInserted = (record: { readonly created_at_ms: number; readonly wb_user_id: string }) => ({
+    isNew: true,
     createdAtMs: record.created_at_ms,
     userId: record.wb_user_id,
   });

@@ -40,26 +40,28 @@ const importedRow = z.object({
   created_at: laxDateTime().nullish(),
 });
 
-/** Returns the number of rows stored. Throws: `UserError` with the line at fault; the batches before it are stored. */
+/** Returns the number of rows that were not stored before. Throws: `UserError` with the line at fault; the batches before it are stored. */
 export function importFeedback(config: Config, options: ImportOptions, terminal: Terminal): Promise<number> {
   return withFeedback(config, async ({ store }) => {
-    const rows = createRowCounter(terminal, 'imported');
+    const rows = createRowCounter(terminal, 'read');
     const seen = new Map<string, number>();
     let batch: FeedbackRecord[] = [];
-    let [lineNumber, firstOfBatch, count] = [0, options.fromLine, 0];
+    let [lineNumber, firstOfBatch, newCount, knownCount] = [0, options.fromLine, 0, 0];
     const storeBatch = async () => {
       try {
-        await store.insert(batch);
+        const inserted = await store.insert(batch);
+        const newOfBatch = inserted.filter(({ isNew }) => isNew).length;
+        newCount += newOfBatch;
+        knownCount += inserted.length - newOfBatch;
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
         throw new UserError(
           `Lines ${firstOfBatch} to ${lineNumber}: ${error.message}. Continue with --from-line ${firstOfBatch}.`,
         );
       }
-      count += batch.length;
       batch = [];
       firstOfBatch = lineNumber + 1;
-      rows.update(count);
+      rows.update(newCount + knownCount);
     };
     try {
       for await (const line of readLines(options.file)) {
@@ -75,8 +77,9 @@ export function importFeedback(config: Config, options: ImportOptions, terminal:
       throw error;
     }
     if (batch.length > 0) await storeBatch();
-    rows.end(`imported ${count} rows`);
-    return count;
+    const known = knownCount === 0 ? '' : `; ${knownCount} were stored before`;
+    rows.end(`imported ${newCount} rows${known}`);
+    return newCount;
   });
 }
 

@@ -72,20 +72,25 @@ export function createFeedbackStore(database: Database): FeedbackStore {
   ): Promise<readonly InsertedFeedback[]> => {
     const inserted = new Map<FeedbackRecord, InsertedFeedback>();
     for (const group of groupRecords(records)) {
-      const { numInsertedOrUpdatedRows } = await trx
+      const newRows = await trx
         .insertInto('feedback')
         // In one order, so that two batches of the same ids do not wait for each other.
         .values(group.toSorted(byId).map(record => toStoredFeedback(kind, record)))
         .onConflict(conflict => conflict.columns(['project_id', 'id']).doNothing())
-        .executeTakeFirstOrThrow();
-      const isAllNew = numInsertedOrUpdatedRows === BigInt(group.length);
-      const stored = isAllNew ? null : await findStored(trx, group);
+        .returning('id')
+        .execute();
+      const newIds = new Set(newRows.map(({ id }) => id));
+      const others = group.filter(({ id }) => !newIds.has(id));
+      const stored = others.length === 0 ? null : await findStored(trx, others);
       for (const record of group) {
+        if (newIds.has(record.id)) {
+          inserted.set(record, asNew(record));
+          continue;
+        }
         const row = stored?.get(record.id);
         // PostgreSQL: it was there at the insert, and another transaction has deleted it since.
-        if (stored !== null && row === undefined)
-          throw new LostRaceError(`Feedback ${record.id} was deleted`);
-        inserted.set(record, row === undefined ? asNew(record) : asStored(record, row));
+        if (row === undefined) throw new LostRaceError(`Feedback ${record.id} was deleted`);
+        inserted.set(record, asStored(record, row));
       }
     }
     return records.map(record => inserted.get(record)!);

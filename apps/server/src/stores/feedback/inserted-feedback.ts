@@ -8,7 +8,7 @@ import { parseNatively } from '@ortler/json';
 
 /** The answer for a record that is new. */
 export function asNew(record: FeedbackRecord): InsertedFeedback {
-  return { createdAtMs: record.created_at_ms, userId: record.wb_user_id };
+  return { isNew: true, createdAtMs: record.created_at_ms, userId: record.wb_user_id };
 }
 
 /** A whole row of the database, to compare with: the payload, which may be large, stays JSON text. */
@@ -26,7 +26,11 @@ export function toStoredRow(columns: readonly ResultColumn[], row: ResultRow): R
 export function asStored(record: FeedbackRecord, row: ResultRow): InsertedFeedback {
   if (!isSameFeedback(record, row))
     throw new ApiError('conflict', `There is other feedback under the id ${record.id}`, { param: 'id' });
-  return { createdAtMs: Date.parse(String(row.created_at)), userId: String(row.wb_user_id) };
+  return {
+    isNew: false,
+    createdAtMs: Date.parse(String(row.created_at)),
+    userId: String(row.wb_user_id),
+  };
 }
 
 const NOT_CONTENT: ReadonlySet<string> = new Set(['id', 'project_id', 'wb_user_id', 'created_at']);
