@@ -21,6 +21,8 @@ export interface AttentionShape extends CacheShape {
   readonly positions?: number;
   /** Whether there are queries only, over the cache of another layer. */
   readonly readsOnly?: boolean;
+  /** Whether the keys are the values too. */
+  readonly keysOnly?: boolean;
   /** Whether each head of queries has a gate behind it. */
   readonly isGated?: boolean;
   /** Channels that are rotated; 0: the graph has no rotary tables. */
@@ -82,7 +84,7 @@ export function randomConstants(shape: AttentionShape): AttentionConstants {
 }
 
 export function attentionGraph(shape: AttentionShape, constants: AttentionConstants): OperatorGraph {
-  const { type, heads, kvHeads, headSize, rotary, capacity, positions = capacity, readsOnly } = shape;
+  const { type, heads, kvHeads, headSize, rotary, capacity, positions = capacity } = shape;
   const cache = (name: string): OperatorInput => ({ name, type, shape: [0, 0, 0, 0] });
   const constant = (
     name: string,
@@ -99,12 +101,12 @@ export function attentionGraph(shape: AttentionShape, constants: AttentionConsta
       constant('cosines', [positions, rotary / 2], constants.cosines),
       constant('sines', [positions, rotary / 2], constants.sines),
       constant('query_norm', [headSize], constants.queryNorm),
-      constant('key_norm', [headSize], readsOnly ? undefined : constants.keyNorm),
+      constant('key_norm', [headSize], shape.readsOnly ? undefined : constants.keyNorm),
       constant('sinks', [heads], constants.sinks),
     ],
     outputs: [
       { name: 'y', type: 'float32', rank: 3 },
-      ...(readsOnly ? [] : (['keys', 'values'] as const)).map(name => ({ name, type, rank: 4 })),
+      ...appendedParts(shape).map(name => ({ name, type, rank: 4 })),
     ],
     attributes: { heads: int(heads), kv_heads: int(kvHeads), ...optionalAttributes(shape) },
   };
@@ -118,14 +120,22 @@ function optionalAttributes(shape: AttentionShape): Record<string, AttributeValu
     softcap: float(shape.softcap),
     epsilon: float(EPSILON),
     ...(shape.readsOnly ? { reads_only: int(1) } : {}),
+    ...(shape.keysOnly ? { keys_only: int(1) } : {}),
     ...(shape.isGated ? { gated: int(1) } : {}),
     ...(shape.scale === undefined ? {} : { scale: float(shape.scale) }),
   };
 }
 
+/** The caches that the operator appends to. */
+function appendedParts({ readsOnly, keysOnly }: AttentionShape): readonly ('keys' | 'values')[] {
+  if (readsOnly) return [];
+  return keysOnly ? ['keys'] : ['keys', 'values'];
+}
+
 /** Columns of a token's queries, with their gates, keys and values. */
-export function qkvWidth({ heads, kvHeads, headSize, readsOnly, isGated }: AttentionShape): number {
-  return (heads * (isGated ? 2 : 1) + (readsOnly ? 0 : 2 * kvHeads)) * headSize;
+export function qkvWidth(shape: AttentionShape): number {
+  const { heads, kvHeads, headSize, isGated } = shape;
+  return (heads * (isGated ? 2 : 1) + appendedParts(shape).length * kvHeads) * headSize;
 }
 
 export interface CacheMemory {
@@ -152,7 +162,7 @@ export class AttentionSession implements Disposable {
    * Shape: `qkv` is `[batch, length, qkvWidth]`. Mutates: `cache`.
    */
   async run(qkv: Float32Array, last: readonly number[], cache: CacheMemory): Promise<Float32Array> {
-    const { type, kvHeads, capacity, heads, headSize, readsOnly } = this.#shape;
+    const { type, kvHeads, capacity, heads, headSize } = this.#shape;
     const batch = last.length;
     const length = qkv.length / qkvWidth(this.#shape) / batch;
     const memory = (data: ElementArray): CallValue => {
@@ -168,7 +178,7 @@ export class AttentionSession implements Disposable {
       },
       {
         y: { type: 'float32', shape: [batch, length, heads * headSize], data: y },
-        ...(readsOnly ? {} : { keys: memory(cache.keys), values: memory(cache.values) }),
+        ...Object.fromEntries(appendedParts(this.#shape).map(part => [part, memory(cache[part])])),
       },
     );
     return y;
@@ -195,5 +205,6 @@ export class AttentionSession implements Disposable {
 }
 
 export function garbageCaches(shape: AttentionShape, batch: number): CacheMemory {
-  return { keys: garbageCache(shape, batch), values: garbageCache(shape, batch) };
+  const keys = garbageCache(shape, batch);
+  return { keys, values: shape.keysOnly ? keys : garbageCache(shape, batch) };
 }

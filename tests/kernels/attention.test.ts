@@ -69,6 +69,19 @@ function withGates(shape: AttentionShape, qkv: Float32Array, gates: Float32Array
   return Float32Array.from(result);
 }
 
+/** The same tokens with their keys, behind norm and rotation, for values. */
+function withKeysAsValues(shape: AttentionShape, qk: Float32Array): Float32Array {
+  const [width, keysWidth] = [qkvWidth({ ...shape, keysOnly: true }), shape.kvHeads * shape.headSize];
+  const count = qk.length / width;
+  const rows = Array.from({ length: count }, (_, token) => qk.subarray(token * width, (token + 1) * width));
+  const zeros = new Array<number>(keysWidth).fill(0);
+  const { cachedKeys } = expectedAttention(
+    { ...shape, type: 'float32' },
+    Float32Array.from(rows.flatMap(row => [...row, ...zeros])),
+  );
+  return Float32Array.from(rows.flatMap((row, t) => [...row, ...cachedKeys[t]!.flatMap(key => [...key])]));
+}
+
 describe.each(INSTRUCTION_SETS)('attention on %s', isa => {
   describe.each(TYPES)('with a cache of %s', type => {
     it.each(CASES)('computes %s', async (_case, difference) => {
@@ -159,6 +172,26 @@ describe.each(INSTRUCTION_SETS)('attention on %s', isa => {
         expect(await reader.run(queries, [from + 199], cache)).toEqual(y);
         expect(cache).toEqual(before);
       }
+    });
+
+    // Eight rows and one of queries at a time, over whole and parts of groups of keys.
+    it.each([
+      [16, 64],
+      [12, 48],
+      [3, 37],
+    ])('sums %i heads of keys of %i where they are the values', async (heads, headSize) => {
+      const shape = { ...PLAIN, type, heads, headSize, rotary: 16, hasNorms: true, capacity: 608 };
+      const keysOnly = { ...shape, keysOnly: true };
+      const qkv = tokensOf(keysOnly, 600);
+      using session = await AttentionSession.create(keysOnly, { isa });
+      const whole = await session.runChunks(qkv, [600]);
+      for (const chunks of [[1, 2, 3, 250, 1, 1, 342], Array.from({ length: 600 }, () => 1)])
+        expect(await session.runChunks(qkv, chunks)).toEqual(whole);
+      // Codes of an int8 cache are those of transformed keys; the tests in C know them.
+      if (type === 'int8') return;
+      const first = qkv.slice(0, 45 * qkvWidth(keysOnly));
+      const { y } = await session.runChunks(first, [45]);
+      expect(worstShare(y, expectedAttention(shape, withKeysAsValues(shape, first)))).toBeLessThan(1);
     });
 
     it('has the same bits for a row alone and in a batch at other positions', async () => {

@@ -5,8 +5,10 @@ import { type AttributeValue, float, int, ints } from '@ortler/onnx';
 import { describe, expect, it } from 'vitest';
 import { rowLength } from './attention-cache.ts';
 import {
+  AttentionSession,
   type AttentionShape,
   attentionGraph,
+  garbageCaches,
   PLAIN,
   qkvWidth,
   randomConstants,
@@ -297,6 +299,13 @@ describe('an Attention', () => {
     const shape = { ...PLAIN, readsOnly: true };
     const qkv = [2, 3, qkvWidth(PLAIN)];
     await expect(run(shape, graphOf(shape), { qkv })).rejects.toThrow(/with reads_only heads \* head_size/);
+  });
+
+  it('refuses a cache of values beside keys that are the values', async () => {
+    const shape = { ...PLAIN, keysOnly: true };
+    using session = await AttentionSession.create(shape, OPTIONS);
+    const calling = session.run(new Float32Array(qkvWidth(shape)), [0], garbageCaches(PLAIN, 1));
+    await expect(calling).rejects.toThrow(/past and present caches must be the same memory/);
   });
 
   it('refuses positions behind its rotary tables', async () => {

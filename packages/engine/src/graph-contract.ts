@@ -128,6 +128,8 @@ export interface LayerCache {
   readonly states?: readonly (readonly number[])[] | undefined;
   /** The layer has keys and values besides its states. Default: false. */
   readonly hasKeys?: boolean | undefined;
+  /** Of a layer of a `kernels` graph whose keys are its values too: it has no cache of values. Default: false. */
+  readonly keysOnly?: boolean | undefined;
 }
 
 /** Whether the layer has a cache of its own. */
@@ -363,6 +365,11 @@ export const MIN_BLOCK_LENGTH = 32;
 export type KvPart = 'key' | 'value';
 
 export const KV_PARTS: readonly KvPart[] = ['key', 'value'];
+
+/** The caches of a layer that owns some. */
+export function cacheParts({ keysOnly = false }: Pick<LayerCache, 'keysOnly'>): readonly KvPart[] {
+  return keysOnly ? ['key'] : KV_PARTS;
+}
 
 /**
  * Cache input of a layer; pass the same memory as the output. Shape: `[batch, kvHeadCount, capacity, cacheRowLength]`, in a

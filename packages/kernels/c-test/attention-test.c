@@ -37,7 +37,7 @@ static void attend_all(const Isa *isa, Attention a) {
 
 /** Tokens `from` to `to` of all sequences, whose caches hold those before. Sequence b is `shift[b]` tokens ahead. */
 static void attend_tokens(const Isa *isa, Attention a, const float *const *qkv, const int *shift, int from, int to, float *const *out) {
-  const size_t columns = (size_t)(a.heads + 2 * a.kv_heads) * a.head_size, width = (size_t)a.heads * a.head_size;
+  const size_t columns = (size_t)packed_heads(&a) * a.head_size, width = (size_t)a.heads * a.head_size;
   const int length = to - from;
   float *x = new_buffer((size_t)a.batch * length * columns * 4), *y = new_buffer((size_t)a.batch * length * width * 4);
   int32_t *last = new_buffer((size_t)a.batch * 4);
@@ -72,12 +72,13 @@ static Attention random_attention(Random *random, int tokens) {
   if (chance(random, 30)) a.query_norm = random_floats(random, (size_t)a.head_size);
   if (chance(random, 30)) a.key_norm = random_floats(random, (size_t)a.head_size);
   if (chance(random, 30)) a.sinks = random_floats(random, (size_t)a.heads);
+  a.keys_only = chance(random, 25);
   return a;
 }
 
 /** The same tokens once more, whose keys another layer has appended: their queries alone give the same bits. */
 static void check_reading(const Isa *isa, Attention a, const float *qkv, int tokens, const float *expected) {
-  const size_t width = (size_t)a.heads * a.head_size, columns = width + (size_t)2 * a.kv_heads * a.head_size;
+  const size_t width = (size_t)a.heads * a.head_size, columns = (size_t)packed_heads(&a) * a.head_size;
   const int32_t last = tokens - 1;
   float *queries = new_buffer(tokens * width * 4), *out = new_buffer(tokens * width * 4);
   for (int t = 0; t < tokens; t++) memcpy(queries + t * width, qkv + t * columns, width * 4);
@@ -89,6 +90,16 @@ static void check_reading(const Isa *isa, Attention a, const float *qkv, int tok
 
 enum { MAX_BATCH = 3 };
 
+static void make_caches(Attention *a, size_t bytes) {
+  a->keys = new_buffer(bytes);
+  a->values = a->keys_only ? a->keys : new_buffer(bytes);
+}
+
+static void free_caches(Attention *a) {
+  free_buffer(a->keys);
+  if (!a->keys_only) free_buffer(a->values);
+}
+
 /**
  * Sequences whole and alone, in chunks, and together give the same bits, which are those of every other instruction set. With a window
  * of less than a piece, chunks and batches have a ring of one piece.
@@ -97,7 +108,7 @@ void test_attention(Random *random) {
   const int tokens = chance(random, 8) ? random_int(random, 257, 530) : random_int(random, 1, 60);
   Attention a = random_attention(random, tokens);
   const int batch = random_int(random, 1, MAX_BATCH);
-  const size_t columns = (size_t)(a.heads + 2 * a.kv_heads) * a.head_size, bytes = (size_t)tokens * a.heads * a.head_size * 4;
+  const size_t columns = (size_t)packed_heads(&a) * a.head_size, bytes = (size_t)tokens * a.heads * a.head_size * 4;
   float *qkv[MAX_BATCH], *expected[MAX_BATCH], *out[MAX_BATCH];
   for (int b = 0; b < batch; b++) {
     qkv[b] = random_floats(random, (size_t)tokens * columns);
@@ -110,7 +121,7 @@ void test_attention(Random *random) {
     const Isa *isa = tested[i];
     a.batch = 1;
     for (int b = 0; b < batch; b++) {
-      a.keys = new_buffer(whole), a.values = new_buffer(whole);
+      make_caches(&a, whole);
       attend_tokens(isa, a, (const float *const *)&qkv[b], zero, 0, tokens, &out[b]);
       if (i == 0) {
         memcpy(expected[b], out[b], bytes);
@@ -119,7 +130,7 @@ void test_attention(Random *random) {
       }
       if (memcmp(expected[b], out[b], bytes)) FAIL("attention: %s gives other bits than %s", isa->name, tested[0]->name);
       check_reading(isa, a, qkv[b], tokens, expected[b]);
-      free_buffer(a.keys), free_buffer(a.values);
+      free_caches(&a);
     }
     // Together, in chunks of random length; sequence b is some tokens ahead.
     const int capacity = a.capacity, is_ring = a.window > 0 && a.window < PIECE && tokens > PIECE;
@@ -128,7 +139,7 @@ void test_attention(Random *random) {
     const size_t one = cache_bytes(&a, 1), all = cache_bytes(&a, batch);
     int shift[MAX_BATCH], most = 0;
     for (int b = 0; b < batch; b++) most = max_int(most, shift[b] = random_int(random, 0, tokens - 1));
-    a.keys = new_buffer(all), a.values = new_buffer(all);
+    make_caches(&a, all);
     for (int b = 0; b < batch; b++) memset(out[b], 0, bytes);
     for (int b = 0; b < batch; b++) {
       Attention alone = a;
@@ -145,7 +156,7 @@ void test_attention(Random *random) {
     }
     for (int b = 0; b < batch; b++)
       if (memcmp(expected[b], out[b], (size_t)(shift[b] + tokens - most) * (bytes / tokens))) FAIL("attention: %s: chunks or other sequences change bits", isa->name);
-    free_buffer(a.keys), free_buffer(a.values);
+    free_caches(&a);
     a.capacity = capacity;
   }
   for (int b = 0; b < batch; b++) free_buffer(qkv[b]), free_buffer(expected[b]), free_buffer(out[b]);

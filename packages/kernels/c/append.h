@@ -83,7 +83,7 @@ static void append_query(const Attention *a, int sequence, int head, int row, co
 static void prepare_token(const Attention *a, int token) {
   const int sequence = token / a->length, t = token % a->length, size = a->head_size, channels = cache_channels(size);
   const int position = a->last[sequence] - a->length + 1 + t, group = a->heads / a->kv_heads;
-  const int first_value = a->heads + a->kv_heads, all = a->heads + (a->reads_only ? 0 : 2 * a->kv_heads);
+  const int first_value = a->heads + a->kv_heads, all = a->heads + appended_heads(a);
   const float *qkv = a->qkv + (size_t)token * packed_heads(a) * size;
   _Alignas(64) float x[MAX_HEAD_SIZE];
   for (int head = 0; head < all; head++, qkv += size) {

@@ -72,6 +72,38 @@ INLINE void sum_values(const Work *w, CacheType type, int channel, int row, cons
     for (int i = 0; i < VECTORS; i++) store(out + (size_t)(row + r) * channels + channel + i * LANES, y[r][i]);
 }
 
+/**
+ * As `sum_values`, of keys, `SCORE_ROWS` rows at a time: in a group sixteen keys stand side by side for each channel, and those behind the
+ * last one are any numbers.
+ */
+static void sum_keys(const Work *w, int channel, int row, const Scores *s, float *out) {
+  const CacheType type = w->attention->type;
+  const int size = w->attention->head_size, channels = cache_channels(size), whole = w->end / GROUP * GROUP;
+  const size_t step = LANES * cache_element_bytes(type), group_bytes = key_group_bytes(type, size);
+  const v16i lanes = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  for (int i = channel; i < channel + KEY_CHANNELS; i++) {
+    v16f y[SCORE_ROWS];
+#pragma unroll
+    for (int r = 0; r < SCORE_ROWS; r++) y[r] = splat(0);
+    const uint8_t *p = w->keys + (size_t)(w->first / GROUP) * group_bytes + i * step;
+    for (int k = w->first; k < w->end; k += GROUP, p += group_bytes) {
+      v16f keys = load_cache(type, p);
+      if (k == whole) keys = choose(lanes < w->end - k, keys, splat(0));
+      // Those of the next piece.
+      fetch(p + PIECE / GROUP * group_bytes);
+#pragma unroll
+      for (int r = 0; r < SCORE_ROWS; r++) y[r] = fma16(load(&s->rows[row + r][k]), keys, y[r]);
+    }
+    float *at = out + (size_t)row * channels + i;
+    if (SCORE_ROWS == 8) {
+      const v8f sums = sum_eight(y);
+      for (int r = 0; r < 8; r++) at[(size_t)r * channels] = sums[r];
+    } else {
+      for (int r = 0; r < SCORE_ROWS; r++) at[(size_t)r * channels] = sum_lanes(y[r]);
+    }
+  }
+}
+
 // Functions for each type of cache and number of rows, with both as constants.
 #define FLOAT_ROWS(type, count) \
   static void score_##type##_##count(const Work *w, int first, int end, int row, Scores *s) { \
@@ -90,5 +122,6 @@ static void sum_narrow(const Work *w, int channel, int row, const Scores *s, flo
 #define FLOAT_FUNCTIONS(type) \
   {.score_rows = SCORE_ROWS, .value_rows = VALUE_ROWS, .few_rows = QUERY_ROWS, .vectors = 2, .few_rows_vectors = FEW_ROWS_VECTORS, \
    .score = {score_##type##_1, score_##type##_2, 0, score_##type##_4, score_##type##_8}, \
-   .sum = {sum_##type##_1, sum_##type##_2, 0, sum_##type##_4, sum_##type##_8}, .sum_narrow = sum_narrow}
+   .sum = {sum_##type##_1, sum_##type##_2, 0, sum_##type##_4, sum_##type##_8}, .sum_narrow = sum_narrow, \
+   .key_rows = SCORE_ROWS, .sum_keys = sum_keys}
 static const CacheFunctions FLOAT_CACHE_FUNCTIONS[2] = {FLOAT_FUNCTIONS(F32), FLOAT_FUNCTIONS(F16)};

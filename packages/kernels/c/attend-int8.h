@@ -76,6 +76,37 @@ INLINE void sum_int8(const Work *w, int channel, int row, const Scores *s, float
     for (int i = 0; i < VECTORS; i++) store(out + (size_t)(row + r) * channels + channel + i * LANES, y[r][i]);
 }
 
+/**
+ * As `sum_int8`, of keys, `INT8_VALUE_ROWS` rows at a time: four channels of sixteen keys stand side by side. Turned, a lane has one channel
+ * of four keys, and there are four lanes of each channel, so the weights of a row are spread likewise.
+ */
+static void sum_int8_keys(const Work *w, int channel, int row, const Scores *s, float *out) {
+  const int channels = cache_channels(w->attention->head_size);
+  const size_t group_bytes = key_group_bytes(CACHE_INT8, channels);
+  for (int c = channel; c < channel + KEY_CHANNELS; c += 4) {
+    v16f y[INT8_VALUE_ROWS];
+#pragma unroll
+    for (int r = 0; r < INT8_VALUE_ROWS; r++) y[r] = splat(0);
+    const uint8_t *p = w->keys + (size_t)(w->first / GROUP) * group_bytes + (size_t)c * GROUP;
+    for (int k = w->first; k < w->end; k += GROUP, p += group_bytes) {
+      const v64u keys = turn_quads(load_quads(p) ^ (uint8_t)128);
+      // Those of the next piece.
+      fetch(p + PIECE / GROUP * group_bytes);
+#pragma unroll
+      for (int r = 0; r < INT8_VALUE_ROWS; r++) {
+        const v16i sums = dot_vectors((v16i){0}, keys, spread_quads(&s->codes[row + r][k]));
+        y[r] = fma16(__builtin_convertvector(sums, v16f), splat(s->scales[row + r][k / GROUP]), y[r]);
+      }
+    }
+#pragma unroll
+    for (int r = 0; r < INT8_VALUE_ROWS; r++) {
+      const v8f half = __builtin_shufflevector(y[r], y[r], 0, 1, 2, 3, 4, 5, 6, 7) + __builtin_shufflevector(y[r], y[r], 8, 9, 10, 11, 12, 13, 14, 15);
+      const v4f sums = __builtin_shufflevector(half, half, 0, 1, 2, 3) + __builtin_shufflevector(half, half, 4, 5, 6, 7);
+      __builtin_memcpy(out + (size_t)(row + r) * channels + c, &sums, sizeof sums);
+    }
+  }
+}
+
 // A function for each number of rows that blocks need, with it as a constant.
 #define IS_NEEDED(count, most) ((count) == 1 || (count) == (most) || ((count) < (most) && INT8_FEW_ROWS > 1))
 #define INT8_ROWS(count) \
@@ -101,4 +132,6 @@ static const CacheFunctions INT8_FUNCTIONS = {
     .score = {score_int8_1, score_int8_2, score_int8_3, score_int8_4, score_int8_8},
     .sum = {sum_int8_1, sum_int8_2, sum_int8_3, sum_int8_4, sum_int8_8},
     .sum_narrow = sum_int8_narrow,
+    .key_rows = INT8_VALUE_ROWS,
+    .sum_keys = sum_int8_keys,
 };

@@ -57,7 +57,15 @@ static int attend(const Attention *a, int sequence, int head, int block, int pie
   for (int r = 0; r < w.used; r++) weigh_scores(&w, r, s.rows[r], peaks, sums);
   for (int r = w.used; r < rows; r++) clear_row(&s, r);
   if (a->type == CACHE_INT8) round_weights(&w, &s);
-  const int channels = cache_channels(a->head_size), wanted = LANES * (rows > 4 ? functions->vectors : functions->few_rows_vectors);
+  const int channels = cache_channels(a->head_size);
+  if (a->keys_only) {
+    // There is room for eight rows of results, whatever the block has.
+    for (int r = rows; r % functions->key_rows; r++) clear_row(&s, r);
+    for (int c = 0; c < channels; c += KEY_CHANNELS)
+      for (int r = 0; r < rows; r += functions->key_rows) functions->sum_keys(&w, c, r, &s, out);
+    return rows;
+  }
+  const int wanted = LANES * (rows > 4 ? functions->vectors : functions->few_rows_vectors);
   const int is_narrow = channels < wanted, step = is_narrow ? LANES : wanted;
   const int value_rows = is_narrow ? 1 : rows_at_once(functions, rows, functions->value_rows);
   const SumValues sum = is_narrow ? functions->sum_narrow : functions->sum[block_index(value_rows)];
@@ -91,7 +99,13 @@ static void finish_row(const Attention *a, int sequence, int head, int row, Stat
   const int size = a->head_size, group = a->heads / a->kv_heads;
   const size_t token = (size_t)sequence * a->length + row / group;
   float *out = a->out + (token * a->heads + head * group + row % group) * size;
-  const float *y = s.values + (size_t)at * cache_channels(size), factor = 1.0f / s.sums[at];
+  float *y = s.values + (size_t)at * cache_channels(size);
+  float factor = 1.0f / s.sums[at];
+  if (a->keys_only && a->type == CACHE_INT8) {
+    // Keys are cached behind the transform, which undoes itself but for its factor.
+    hadamard(y, cache_channels(size));
+    factor = factor / (float)transformed_channels(cache_channels(size));
+  }
   for (int i = 0; i < size; i++) out[i] = y[i] * factor;
   if (!a->is_gated) return;
   const float *gate = a->qkv + (token * packed_heads(a) + 2 * (head * group + row % group) + 1) * size;

@@ -40,6 +40,8 @@ typedef struct {
   CacheType type;
   /** Whether the cache is that of another layer, which has appended the tokens: there are queries only. */
   int reads_only;
+  /** Whether keys are the values too, as they are cached: there are no values in `qkv`, and `values` is `keys`. */
+  int keys_only;
   int capacity;
   uint8_t *keys, *values;
   /** Shape: [batch, length, heads * head_size]. */
@@ -54,8 +56,10 @@ typedef struct {
   int pieces;
 } Attention;
 
+/** Heads of keys and values that a token appends. */
+INLINE int appended_heads(const Attention *a) { return a->reads_only ? 0 : a->keys_only ? a->kv_heads : 2 * a->kv_heads; }
 /** Heads of a token in `qkv`, gates included. */
-INLINE int packed_heads(const Attention *a) { return a->heads * (a->is_gated ? 2 : 1) + (a->reads_only ? 0 : 2 * a->kv_heads); }
+INLINE int packed_heads(const Attention *a) { return a->heads * (a->is_gated ? 2 : 1) + appended_heads(a); }
 /**
  * Where a head's cache has a position. One that is shorter than the sequence is a ring, of whole pieces, which lie as in a longer one.
  */

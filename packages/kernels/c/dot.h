@@ -2,6 +2,7 @@
 //
 //   dot_keys(sum, keys, query)       16 keys, codes as `load_keys` gives them, times four codes of a row of queries
 //   dot_values(sum, values, weights) 16 channels, signed codes, times four weights of 0 to 127
+//   dot_vectors(sum, codes, weights) signed codes times weights of 0 to 127, of which each lane has its own
 #pragma once
 #include "vector.h"
 
@@ -45,8 +46,11 @@ INLINE v64u load_keys(const uint8_t *p) {
 INLINE v16i dot_keys(v16i sum, v64u keys, const int8_t *query) {
   return (v16i)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)keys, _mm512_set1_epi32(*(const int32_t *)query));
 }
+INLINE v16i dot_vectors(v16i sum, v64u codes, v64u weights) {
+  return (v16i)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)weights, (__m512i)codes);
+}
 INLINE v16i dot_values(v16i sum, v64u values, const uint8_t *weights) {
-  return (v16i)_mm512_dpbusd_epi32((__m512i)sum, _mm512_set1_epi32(*(const int32_t *)weights), (__m512i)values);
+  return dot_vectors(sum, values, (v64u)_mm512_set1_epi32(*(const int32_t *)weights));
 }
 #elif defined(__AVX2__)
 #include <immintrin.h>
@@ -70,6 +74,12 @@ INLINE v16i dot_keys(v16i sum, v64u keys, const int8_t *query) {
   }
   return sums.sums;
 }
+INLINE v16i dot_vectors(v16i sum, v64u codes, v64u weights) {
+  const Halves x = {.codes = codes}, w = {.codes = weights};
+  Halves sums = {.sums = sum};
+  for (int h = 0; h < 2; h++) sums.half[h] = dot8(sums.half[h], w.half[h], x.half[h]);
+  return sums.sums;
+}
 INLINE v16i dot_values(v16i sum, v64u values, const uint8_t *weights) {
   const __m256i row = _mm256_set1_epi32(*(const int32_t *)weights);
   const Halves codes = {.codes = values};
@@ -87,6 +97,12 @@ INLINE v16i dot_keys(v16i sum, v64u keys, const int8_t *query) {
   for (int i = 0; i < 4; i++) sums.sum[i] = vdotq_s32(sums.sum[i], codes.code[i], row);
   return sums.sums;
 }
+INLINE v16i dot_vectors(v16i sum, v64u codes, v64u weights) {
+  const Quarters x = {.codes = codes}, w = {.codes = weights};
+  Quarters sums = {.sums = sum};
+  for (int i = 0; i < 4; i++) sums.sum[i] = vdotq_s32(sums.sum[i], x.code[i], w.code[i]);
+  return sums.sums;
+}
 INLINE v16i dot_values(v16i sum, v64u values, const uint8_t *weights) {
   return dot_keys(sum, values, (const int8_t *)weights);
 }
@@ -96,7 +112,26 @@ INLINE v16i dot_keys(v16i sum, v64u keys, const int8_t *query) {
     for (int i = 0; i < 4; i++) sum[n] += (int8_t)keys[4 * n + i] * query[i];
   return sum;
 }
+INLINE v16i dot_vectors(v16i sum, v64u codes, v64u weights) {
+  for (int n = 0; n < LANES; n++)
+    for (int i = 0; i < 4; i++) sum[n] += (int8_t)codes[4 * n + i] * weights[4 * n + i];
+  return sum;
+}
 INLINE v16i dot_values(v16i sum, v64u values, const uint8_t *weights) {
   return dot_keys(sum, values, (const int8_t *)weights);
 }
 #endif
+
+/** Each sixteen bytes, four of each of four rows, become four of each of the four columns. */
+INLINE v64u turn_quads(v64u x) {
+#define TURN(b) b, b + 4, b + 8, b + 12, b + 1, b + 5, b + 9, b + 13, b + 2, b + 6, b + 10, b + 14, b + 3, b + 7, b + 11, b + 15
+  return __builtin_shufflevector(x, x, TURN(0), TURN(16), TURN(32), TURN(48));
+#undef TURN
+}
+
+/** Sixteen bytes, of which each four fill four lanes. */
+INLINE v64u spread_quads(const uint8_t *p) {
+  v4i x;
+  __builtin_memcpy(&x, p, sizeof x);
+  return (v64u)__builtin_shufflevector(x, x, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
+}

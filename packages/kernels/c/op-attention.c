@@ -3,12 +3,13 @@
 //   inputs      qkv float32 [batch, length, packed heads * head_size]; past keys and values [batch, kv_heads, capacity, row];
 //               last int32 [batch], the position of each sequence's last token; cosines and sines [positions, rotary / 2];
 //               query_norm and key_norm [head_size]; sinks [heads]
-//   attributes  heads, kv_heads, head_size, gated, interleaved, window, scale, softcap, epsilon, reads_only
+//   attributes  heads, kv_heads, head_size, gated, interleaved, window, scale, softcap, epsilon, reads_only, keys_only
 //   outputs     float32 [batch, length, heads * head_size]; the caches, in the memory of the past ones
 //
 // With `gated` each head of queries in qkv has a gate behind it, whose sigmoid multiplies its result.
 // With `reads_only` the caches are those of another layer, which has appended these tokens: there are no keys and values in qkv and no
-// caches among the outputs. Capacities are whole groups of 16. With a window they may be less than the positions, if they are whole
+// caches among the outputs. With `keys_only` keys are the values too, as they are behind norm and rotation: there are no values in
+// qkv, the past values are the past keys, and there are no values among the outputs. Capacities are whole groups of 16. With a window they may be less than the positions, if they are whole
 // pieces of 256 and hold the window and the call's tokens: position p is then at p modulo capacity.
 #include "isa.h"
 #include "operators.h"
@@ -38,6 +39,7 @@ static Status create(const Operator *op, Api api, Info *info, void **kernel) {
   a.is_interleaved = int_attribute(api, info, "interleaved", 0) != 0;
   a.is_gated = int_attribute(api, info, "gated", 0) != 0;
   a.reads_only = int_attribute(api, info, "reads_only", 0) != 0;
+  a.keys_only = int_attribute(api, info, "keys_only", 0) != 0;
   a.scale = float_attribute(api, info, "scale", 1.0f / __builtin_sqrtf((float)head_size));
   a.softcap = float_attribute(api, info, "softcap", 0);
   a.epsilon = float_attribute(api, info, "epsilon", 1e-6f);
@@ -122,7 +124,7 @@ static Status compute(void *kernel, Context *context) {
   const Tensor last = input(api, context, IN_LAST);
   const int64_t columns = (int64_t)packed_heads(a) * a->head_size;
   if (!qkv.data || qkv.rank != 3 || qkv.shape[2] != columns || qkv.shape[0] * qkv.shape[1] > 1 << 20)
-    return fail(api, ORT_INVALID_ARGUMENT, "Attention: qkv must be [batch, length, (heads + 2 * kv_heads) * head_size], with reads_only heads * head_size.");
+    return fail(api, ORT_INVALID_ARGUMENT, "Attention: qkv must be [batch, length, (heads + 2 * kv_heads) * head_size], with keys_only (heads + kv_heads) * head_size, with reads_only heads * head_size.");
   if (!keys.data || keys.rank != 4 || keys.shape[0] != qkv.shape[0] || keys.shape[1] != a->kv_heads || keys.shape[2] % GROUP ||
       keys.shape[2] > 0x7fffffff || keys.shape[3] != cache_row(a->type, a->head_size))
     return fail(api, ORT_INVALID_ARGUMENT, "Attention: past keys must be [batch, kv_heads, capacity, row] with a capacity of whole groups of 16.");
@@ -144,7 +146,7 @@ static Status compute(void *kernel, Context *context) {
     most = max_int(most, a->last[b] + 1);
   }
   a->keys = a->reads_only ? keys.data : output(api, context, 1, keys.shape, 4);
-  a->values = a->reads_only ? values.data : output(api, context, 2, values.shape, 4);
+  a->values = a->keys_only ? a->keys : a->reads_only ? values.data : output(api, context, 2, values.shape, 4);
   if (a->keys != keys.data || a->values != values.data)
     return fail(api, ORT_INVALID_ARGUMENT, "Attention: past and present caches must be the same memory.");
   const int64_t shape[3] = {a->batch, a->length, (int64_t)a->heads * a->head_size};

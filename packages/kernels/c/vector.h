@@ -88,6 +88,22 @@ INLINE float sum_lanes(v16f x) {
   REDUCE(x, v8f, v4f, v2f, ADD)
   return a2[0] + a2[1];
 }
+/** The sums of eight vectors, each in the order of `sum_lanes`. */
+INLINE v8f sum_eight(const v16f x[8]) {
+  v16f a[4], b[2];
+#pragma unroll
+  for (int i = 0; i < 4; i++)
+    a[i] = __builtin_shufflevector(x[i], x[i + 4], 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23) +
+           __builtin_shufflevector(x[i], x[i + 4], 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
+#pragma unroll
+  for (int i = 0; i < 2; i++)
+    b[i] = __builtin_shufflevector(a[i], a[i + 2], 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27) +
+           __builtin_shufflevector(a[i], a[i + 2], 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31);
+  // Lanes are now those of vectors 0, 4, 2, 6 and 1, 5, 3, 7, four of each.
+  const v16f c = __builtin_shufflevector(b[0], b[1], 0, 1, 4, 5, 8, 9, 12, 13, 16, 17, 20, 21, 24, 25, 28, 29) +
+                 __builtin_shufflevector(b[0], b[1], 2, 3, 6, 7, 10, 11, 14, 15, 18, 19, 22, 23, 26, 27, 30, 31);
+  return __builtin_shufflevector(c, c, 0, 8, 4, 12, 2, 10, 6, 14) + __builtin_shufflevector(c, c, 1, 9, 5, 13, 3, 11, 7, 15);
+}
 INLINE int32_t sum_int_lanes(v16i x) {
   REDUCE(x, v8i, v4i, v2i, ADD)
   // Inputs that are not finite have any codes; their sum may wrap.

@@ -36,6 +36,11 @@ typedef struct {
 typedef void (*ScoreKeys)(const Work *, int first, int end, int row, Scores *);
 typedef void (*SumValues)(const Work *, int channel, int row, const Scores *, float *out);
 
+enum {
+  /** Channels of a call of `sum_keys`. */
+  KEY_CHANNELS = LANES,
+};
+
 /** Loops over the keys and values of one type of cache. */
 typedef struct CacheFunctions {
   /** Most rows of a call of `score` and of `sum`; of blocks with less than four rows the most of either. */
@@ -48,6 +53,9 @@ typedef struct CacheFunctions {
   SumValues sum[5];
   /** One row and one vector of channels: for heads with fewer channels than a call takes, which only the smallest models have. */
   SumValues sum_narrow;
+  /** Sums of keys, which are the values too, for `key_rows` rows. */
+  int key_rows;
+  SumValues sum_keys;
 } CacheFunctions;
 
 /** How many rows of a block go through the keys or values together, where at most `most` can. */

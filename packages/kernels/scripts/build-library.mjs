@@ -16,8 +16,16 @@ export async function buildLibrary(compiler, platform, hash, folder) {
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   const objectOf = source => source.replace(/\.c$/, '.o');
-  await forEachAtOnce(objects, ({ source, cpu }) => {
-    const flags = [...FLAGS, ...compile, '-target', triple, `-mcpu=${cpu}`, `-DSOURCE_HASH="${hash}"`];
+  await forEachAtOnce(objects, ({ source, cpu, flags: own = [] }) => {
+    const flags = [
+      ...FLAGS,
+      ...own,
+      ...compile,
+      '-target',
+      triple,
+      `-mcpu=${cpu}`,
+      `-DSOURCE_HASH="${hash}"`,
+    ];
     // Its loops are not to become calls of the functions that they are.
     if (source === 'memory.c') flags.push('-fno-builtin');
     return compiler(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { LayerConfig } from './hugging-face/decoder-config.ts';
+import type { DecoderConfig, LayerConfig } from './hugging-face/decoder-config.ts';
 import { findLayerCaches } from './layer-caches.ts';
 
 const LAYER: LayerConfig = {
@@ -15,14 +15,16 @@ const LAYER: LayerConfig = {
   hasAttention: true,
 };
 
+const MODEL: Omit<Parameters<typeof findLayerCaches>[1], 'layers'> = {
+  kvHeadCount: 2,
+  headSize: 64,
+  hiddenSize: 96,
+  contextLength: 4096,
+  latent: undefined,
+};
+
 function cachesOf(variant: 'kernels' | 'slots', ...layers: readonly Partial<LayerConfig>[]) {
-  return findLayerCaches(variant, {
-    layers: layers.map(layer => ({ ...LAYER, ...layer })),
-    kvHeadCount: 2,
-    headSize: 64,
-    hiddenSize: 96,
-    contextLength: 4096,
-  });
+  return findLayerCaches(variant, { ...MODEL, layers: layers.map(layer => ({ ...LAYER, ...layer })) });
 }
 
 describe('findLayerCaches', () => {
@@ -85,6 +87,20 @@ describe('findLayerCaches', () => {
     expect(
       cachesOf('kernels', { memory }, { memory, hasAttention: false }, { hasAttention: false }, {}),
     ).toEqual([{ ...sizes, states, hasKeys: true }, { ...sizes, states }, { ...sizes, states: [] }, sizes]);
+  });
+
+  it('has keys alone for latent attention', () => {
+    const latent: DecoderConfig['latent'] = {
+      queryRank: undefined,
+      rank: 48,
+      plainSize: 16,
+      rotatedSize: 16,
+      valueSize: 16,
+      epsilon: 1e-6,
+    };
+    expect(findLayerCaches('kernels', { ...MODEL, latent, layers: [LAYER] })).toEqual([
+      { kvHeadCount: 2, headSize: 64, keysOnly: true },
+    ]);
   });
 
   it('leaves out windows that hold the context', () => {

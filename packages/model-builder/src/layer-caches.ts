@@ -3,7 +3,10 @@
 import type { GraphVariant, LayerCache } from '@ortler/engine/graph-contract';
 import { type DecoderConfig, type LayerConfig, stateShapes } from './hugging-face/decoder-config.ts';
 
-type Layers = Pick<DecoderConfig, 'layers' | 'kvHeadCount' | 'headSize' | 'hiddenSize' | 'contextLength'>;
+type Layers = Pick<
+  DecoderConfig,
+  'layers' | 'kvHeadCount' | 'headSize' | 'hiddenSize' | 'contextLength' | 'latent'
+>;
 
 /**
  * The cache of each layer; undefined where all are alike. ONNX Runtime's operators append to a cache of each layer and keep all tokens
@@ -11,22 +14,23 @@ type Layers = Pick<DecoderConfig, 'layers' | 'kvHeadCount' | 'headSize' | 'hidde
  */
 export function findLayerCaches(
   variant: GraphVariant,
-  { layers, kvHeadCount, headSize, hiddenSize, contextLength }: Layers,
+  { layers, kvHeadCount, headSize, hiddenSize, contextLength, latent }: Layers,
 ): readonly LayerCache[] | undefined {
-  const caches = layers.map(layer => toCache(variant, layer, { contextLength, hiddenSize }));
+  const caches = layers.map(layer => toCache(variant, layer, { contextLength, hiddenSize, latent }));
   const isPlain = (cache: LayerCache) =>
     cache.kvHeadCount === kvHeadCount &&
     cache.headSize === headSize &&
     cache.window === undefined &&
     cache.kvSource === undefined &&
-    cache.states === undefined;
+    cache.states === undefined &&
+    cache.keysOnly === undefined;
   return caches.every(isPlain) ? undefined : caches;
 }
 
 function toCache(
   variant: GraphVariant,
   { kvHeadCount, headSize, window, kvSource, memory, hasAttention }: LayerConfig,
-  { contextLength, hiddenSize }: Pick<Layers, 'contextLength' | 'hiddenSize'>,
+  { contextLength, hiddenSize, latent }: Pick<Layers, 'contextLength' | 'hiddenSize' | 'latent'>,
 ): LayerCache {
   if (variant !== 'kernels') return { kvHeadCount, headSize };
   return {
@@ -36,6 +40,8 @@ function toCache(
     ...(kvSource !== undefined && { kvSource }),
     ...(memory !== undefined && { states: stateShapes(memory, hiddenSize) }),
     ...(memory !== undefined && hasAttention && { hasKeys: true }),
+    // Latent rows.
+    ...(latent !== undefined && { keysOnly: true }),
     // An MLP alone.
     ...(memory === undefined && !hasAttention && { states: [] }),
   };

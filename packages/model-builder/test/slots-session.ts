@@ -3,8 +3,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
+  cacheParts,
   cacheRowLength,
-  KV_PARTS,
   layerCaches,
   MANIFEST_FILE,
   type ModelManifest,
@@ -56,7 +56,7 @@ export class SlotsSession {
     this.#capacity = capacity;
     for (const layer of this.#cachedLayers) {
       const length = this.#cacheDims(layer).reduce((product, dim) => product * dim, 1);
-      for (const part of KV_PARTS)
+      for (const part of this.#partsOf(layer))
         this.#cache.set(pastName(layer, part), new CACHE_ARRAYS[manifest.kvType](length));
     }
     for (const [layer, { states = [] }] of layerCaches(manifest).entries())
@@ -131,7 +131,7 @@ export class SlotsSession {
       [SLOTS_OUTPUT.logits, this.#backend.createTensor('float32', [logitRows.length, vocabSize], logits)],
     ]);
     for (const layer of this.#cachedLayers) {
-      for (const part of KV_PARTS) {
+      for (const part of this.#partsOf(layer)) {
         const data = this.#cache.get(pastName(layer, part))!;
         const tensor = this.#backend.createTensor(this.manifest.kvType, this.#cacheDims(layer), data);
         inputs.set(pastName(layer, part), tensor);
@@ -149,6 +149,10 @@ export class SlotsSession {
   /** Layers that do not read the cache of another one. */
   get #cachedLayers(): number[] {
     return layerCaches(this.manifest).flatMap((cache, layer) => (ownsCache(cache) ? [layer] : []));
+  }
+
+  #partsOf(layer: number) {
+    return cacheParts(layerCaches(this.manifest)[layer]!);
   }
 
   /** Copies the cache of the only sequence of `other` into sequence `index` of this one. Mutates: the cache. */

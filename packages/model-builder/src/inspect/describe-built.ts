@@ -30,6 +30,7 @@ const builtManifest = z.object({
         kvSource: z.int().nonnegative().optional(),
         states: z.array(z.array(z.int().positive())).optional(),
         hasKeys: z.boolean().optional(),
+        keysOnly: z.boolean().optional(),
       }),
     )
     .optional(),

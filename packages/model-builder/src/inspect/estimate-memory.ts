@@ -2,6 +2,7 @@
 
 import {
   CACHE_GROUP,
+  cacheParts,
   cacheRowLength,
   defaultKvType,
   type GraphVariant,
@@ -169,7 +170,8 @@ function bytesOfCache(
   };
   const elementCount = sumOf(layerCaches(cache), layer => {
     const { kvHeadCount, headSize } = layer;
-    return 2 * kvHeadCount * cacheRowLength({ variant, kvType, headSize }) * tokensOf(layer);
+    const rowLength = cacheRowLength({ variant, kvType, headSize });
+    return cacheParts(layer).length * kvHeadCount * rowLength * tokensOf(layer);
   });
   // A step reads the states of the tokens before it and writes others.
   return TYPE_BYTES[kvType] * elementCount + 2 * stateBytes(layerCaches(cache));

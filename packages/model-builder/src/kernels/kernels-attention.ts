@@ -1,8 +1,8 @@
 // Self-attention of one layer by the operators of the CPU kernels.
 
 import {
+  cacheParts,
   cacheRowLength,
-  KV_PARTS,
   type KvType,
   pastName,
   presentName,
@@ -50,7 +50,7 @@ export function attention(context: KernelsContext, layer: number, input: NormedI
   return attend(context, layer, queryKeyValue(context, layer, `/model/layers.${layer}/attn`, input));
 }
 
-/** The operator, on queries, keys and values one after the other. */
+/** The operator, on queries, keys and values one after the other; of latent attention there are no values. */
 export function attend(context: KernelsContext, layer: number, qkv: string): string {
   const { graph, config, kvType } = context;
   const path = `/model/layers.${layer}/attn`;
@@ -60,14 +60,17 @@ export function attend(context: KernelsContext, layer: number, qkv: string): str
   // Layers with a window may have a cache of another length.
   const capacity = window === undefined ? DYNAMIC_DIMS.capacity : `capacity_of_window_${window}`;
   const dims = [DYNAMIC_DIMS.batch, kvHeadCount, capacity, rowLength];
-  const caches = KV_PARTS.map(part =>
+  const parts = cacheParts({ keysOnly: config.latent !== undefined });
+  const caches = parts.map(part =>
     kvSource === undefined ? graph.input(pastName(layer, part), kvType, dims) : presentName(kvSource, part),
   );
   const node = `${path}/Attention`;
-  const own = kvSource === undefined ? KV_PARTS : [];
+  const own = kvSource === undefined ? parts : [];
   const inputs = [
     qkv,
-    ...caches,
+    caches[0]!,
+    // With `keys_only` the same.
+    caches.at(-1)!,
     SLOTS_INPUT.lastPositions,
     tables?.cosine ?? '',
     tables?.sine ?? '',
@@ -161,6 +164,7 @@ function settings({ config }: KernelsContext, layer: number): Record<string, Att
     ...(rope !== undefined && config.ropes[rope]!.isInterleaved ? { interleaved: int(1) } : {}),
     ...(window === undefined ? {} : { window: int(window) }),
     ...(kvSource === undefined ? {} : { reads_only: int(1) }),
+    ...(config.latent === undefined ? {} : { keys_only: int(1) }),
     ...(scale === headSize ** -0.5 ? {} : { scale: float(scale) }),
     ...(attentionSoftcap === undefined ? {} : { softcap: float(attentionSoftcap) }),
   };

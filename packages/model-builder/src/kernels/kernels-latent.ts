@@ -17,8 +17,7 @@ import { type KernelsContext, multiply, type NormedInput, tiles } from './kernel
  *   norm, q_b                  Product                        only with a latent row of queries
  *   heads' keys                Product (groups)               plain channels of each head -> [.., heads * rank]
  *   queries                    rotated channels of each head, then its latent query
- *   key                        rotated channels, then the latent row behind its norm
- *   value                      zeros, then the same row
+ *   key, which is the value    rotated channels, then the latent row behind its norm
  *                              Attention <- caches, lengths   [batch, length, heads * (rotated + rank)]
  *   heads' values              Product (groups)               latent part of each head -> [.., heads * values]
  * ```
@@ -65,16 +64,14 @@ export function latentAttention(context: KernelsContext, layer: number, input: N
     matrices: [tiles(context, headKeys!)],
     groups: { count: headCount, step: headSize, start: 0 },
   });
-  const pads = graph.constant(`${path}/value/pads`, 'int64', [0, 0, rotatedSize, 0, 0, 0]);
-  const value = graph.op(`${path}/value/Pad`, 'Pad', [key, pads]);
-  const qkv = graph.op(
+  const queriesAndKey = graph.op(
     `${path}/Concat`,
     'Concat',
-    [joinHeads(context, `${path}/queries`, queries, absorbed), rotatedKey, key, value],
+    [joinHeads(context, `${path}/queries`, queries, absorbed), rotatedKey, key],
     { attributes: { axis: int(-1) } },
   );
   return multiply(context, `${path}/v_b_proj`, {
-    input: attend(context, layer, qkv),
+    input: attend(context, layer, queriesAndKey),
     matrices: [tiles(context, headValues!)],
     groups: { count: headCount, step: rotatedSize + rank, start: rotatedSize },
   });

@@ -82,6 +82,17 @@ describe('KvStore', () => {
     }
   });
 
+  it('has no values for a layer whose keys are its values', () => {
+    const store = new KvStore(new CountingBackend(), {
+      ...SHAPE,
+      layers: [{ ...LAYER, keysOnly: true }, LAYER],
+    });
+    const { inputs, outputs } = store.view(0, 1);
+    expect([...inputs.keys()]).toEqual([pastName(0, 'key'), pastName(1, 'key'), pastName(1, 'value')]);
+    expect(outputs.size).toBe(3);
+    expect(store.byteLength).toBe((new KvStore(new CountingBackend(), SHAPE).byteLength * 3) / 4);
+  });
+
   it('gives views of the same memory for overlapping slots', () => {
     const store = new KvStore(new CountingBackend(), SHAPE);
     keysOfSlot(store, 1).fill(7);

@@ -11,7 +11,7 @@
 import { totalmem } from 'node:os';
 import type { OrtBackend, OrtTensor } from '@ortler/onnxruntime';
 import { assertInvariant, EngineError } from '../../../errors.ts';
-import { KV_PARTS, type KvPart, type KvType, pastName, presentName } from '../../../graph-contract.ts';
+import { cacheParts, type KvPart, type KvType, pastName, presentName } from '../../../graph-contract.ts';
 
 /** The cache of one layer. */
 export interface LayerShape {
@@ -20,6 +20,8 @@ export interface LayerShape {
   readonly rowLength: number;
   /** Tokens of a ring, whole groups. Absent: the capacity. */
   readonly ringLength?: number | undefined;
+  /** There is no cache of values. Default: false. */
+  readonly keysOnly?: boolean | undefined;
 }
 
 export interface KvShape {
@@ -40,7 +42,7 @@ export interface KvView {
 }
 
 /** The memory of one layer and part. */
-export interface KvPool extends Omit<LayerShape, 'ringLength'> {
+export interface KvPool extends Omit<LayerShape, 'ringLength' | 'keysOnly'> {
   /** Tokens of a slot. */
   readonly capacity: number;
   readonly isRing: boolean;
@@ -84,7 +86,7 @@ export class KvStore {
         const capacity = this.#capacityOf(own);
         const length = shape.slotCount * this.#slotLength(own);
         const isRing = own.ringLength !== undefined;
-        for (const part of KV_PARTS)
+        for (const part of cacheParts(own))
           this.#pools.push({
             layer,
             part,
@@ -102,7 +104,10 @@ export class KvStore {
 
   #noRoom(machineBytes: number, cause: unknown): EngineError {
     const { slotCount, capacity, layers, type } = this.#shape;
-    const slotLength = layers.reduce((sum, layer) => sum + (layer && 2 * this.#slotLength(layer))!, 0);
+    const slotLength = layers.reduce(
+      (sum, layer) => sum + (layer === null ? 0 : cacheParts(layer).length * this.#slotLength(layer)),
+      0,
+    );
     const bytes = TYPES[type].array.BYTES_PER_ELEMENT * slotCount * slotLength;
     const cache = `The cache of ${slotCount} slots (maxSequences and cacheSlots) of contextLength ${capacity} takes up to ${toGib(bytes)}`;
     if (bytes <= machineBytes)

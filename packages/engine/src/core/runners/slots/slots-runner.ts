@@ -122,9 +122,9 @@ class SlotsRunner implements SlotModelRunner {
     const ringCapacity = window && windowCapacity(window, { contextLength, longestRow, rewindLength });
     const layers = caches.map(cache => {
       if (!ownsCache(cache)) return null;
-      const { kvHeadCount, headSize, window: own } = cache;
+      const { kvHeadCount, headSize, keysOnly, window: own } = cache;
       const ringLength = own === undefined ? undefined : ringCapacity;
-      return { kvHeadCount, rowLength: cacheRowLength({ variant, kvType, headSize }), ringLength };
+      return { kvHeadCount, rowLength: cacheRowLength({ variant, kvType, headSize }), ringLength, keysOnly };
     });
     this.#store = new KvStore(backend, {
       layers,
