@@ -142,10 +142,11 @@ class PatternTranslator {
     switch (character) {
       case '.':
         return '[^\\n]';
+      // Negated look-around would also match between the two halves of a character.
       case '^':
-        return '(?<![^\\n])';
+        return '(?<=^|\\n)';
       case '$':
-        return '(?![^\\n])';
+        return '(?=$|\\n)';
       case '(':
         return this.#group();
       case '[':
@@ -212,9 +213,9 @@ class PatternTranslator {
   /** An escape outside of a class. */
   #escape(): string {
     const character = this.#next();
-    if (character === 'A') return '(?<![\\s\\S])';
-    if (character === 'z') return '(?![\\s\\S])';
-    if (character === 'Z') return '(?!\\n?[\\s\\S])';
+    if (character === 'A') return '(?:^)';
+    if (character === 'z') return '(?:$)';
+    if (character === 'Z') return '(?=\\n?$)';
     if (character === 'b' || character === 'B') {
       const word = `[${CLASSES.w}]`;
       const border = `(?:(?<=${word})(?!${word})|(?<!${word})(?=${word}))`;

@@ -33,19 +33,19 @@ export function splitText(
   return merged.map(({ start, end }) => text.slice(start, end)).filter(piece => piece !== '');
 }
 
-/** The common case: every match is a piece, and so is what stands between two of them. */
+/**
+ * The common case: every match is a piece, and so is what stands between two of them. An empty match cuts where it stands: before
+ * every three digits, for example.
+ */
 function isolate(text: string, pattern: RegExp): string[] {
   const pieces: string[] = [];
   let from = 0;
   pattern.lastIndex = 0;
   for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
     const [found] = match;
-    if (found === '') {
-      pattern.lastIndex += text.codePointAt(match.index)! > 0xffff ? 2 : 1;
-      continue;
-    }
     if (match.index > from) pieces.push(text.slice(from, match.index));
-    pieces.push(found);
+    if (found === '') pattern.lastIndex += text.codePointAt(match.index)! > 0xffff ? 2 : 1;
+    else pieces.push(found);
     from = match.index + found.length;
   }
   if (from < text.length) pieces.push(text.slice(from));
@@ -55,7 +55,11 @@ function isolate(text: string, pattern: RegExp): string[] {
 function findPieces(text: string, pattern: RegExp, inverted: boolean): Piece[] {
   const pieces: Piece[] = [];
   let from = 0;
+  let lastEnd = -1;
   for (const { 0: found, index } of text.matchAll(pattern)) {
+    // As in the original, no empty match follows right behind another match.
+    if (found === '' && index === lastEnd) continue;
+    lastEnd = index + found.length;
     if (index > from) pieces.push({ start: from, end: index, isMatch: inverted });
     pieces.push({ start: index, end: index + found.length, isMatch: !inverted });
     from = index + found.length;

@@ -44,3 +44,18 @@ test('post-processors put their tokens around each other', () => {
     suffixIds: [3, 4, 7, 8],
   });
 });
+
+describe('a pattern that matches nothing cuts where the original cuts', () => {
+  test.each([
+    ['(?=(\\d{3})+(?!\\d))', 'Isolated', 'a1234567 89', ['a1', '234', '567 89']],
+    ['\\b', 'Isolated', 'ab, c', ['ab', ', ', 'c']],
+    ['\\A|\\z', 'Isolated', '😀a', ['😀a']],
+    ['$', 'MergedWithNext', 'a😀b😀\nc', ['a😀b😀', '\nc']],
+    ['x*|$', 'MergedWithNext', 'xxa xb', ['xxa', ' ', 'xb']],
+    ['x*', 'Contiguous', 'xxa xb', ['xx', 'a', ' ', 'x', 'b']],
+    ['(?=\\p{Lu})', 'MergedWithPrevious', 'aBcD', ['a', 'Bc', 'D']],
+  ])('%s %s', (Regex, behavior, text, pieces) => {
+    const split = createPreTokenizer({ type: 'Split', pattern: { Regex }, behavior });
+    expect(split(text, true)).toEqual(pieces);
+  });
+});
