@@ -11,6 +11,8 @@ export interface Architecture {
   readonly names: string;
   /** Values of keys that config.json leaves out. */
   readonly defaults?: Partial<ConfigKeys>;
+  /** The same for values that follow from other keys; `json` has not been checked. */
+  readonly defaultsFrom?: (json: Readonly<Record<string, unknown>>) => Partial<ConfigKeys>;
   /** Activations that may be named, the default first. Default: SiLU only. */
   readonly activations?: Readonly<Record<string, Activation>>;
   /** Key that names the activation. Default: `hidden_act`. */
@@ -19,6 +21,8 @@ export interface Architecture {
   readonly cachedHeads?: (keys: ConfigKeys) => { readonly count: number; readonly size: number };
   /** Layers may have windows, which `layer_types` says. Default: false. */
   readonly readsLayerTypes?: boolean;
+  /** Layers may have keys of their own, in `per_layer_config`. Default: false. */
+  readonly readsLayerConfigs?: boolean;
   /** Throws: through `reader`. */
   read(keys: ConfigKeys, reader: ConfigReader): DecoderFeatures;
 }

@@ -30,7 +30,7 @@ export const configKeys = z.object({
   tie_word_embeddings: z.boolean().optional(),
   is_causal: z.boolean().nullish(),
   use_bidirectional_attention: z.unknown().optional(),
-  per_layer_config: z.record(z.string(), z.unknown()).nullish(),
+  per_layer_config: z.record(z.string(), z.record(z.string(), z.unknown())).nullish(),
 
   rms_norm_eps: z.number().positive().optional(),
   layer_norm_eps: z.number().positive().optional(),
@@ -54,7 +54,7 @@ export const configKeys = z.object({
   no_rope_layers: z.array(z.number()).nullish(),
   no_rope_layer_interval: size.optional(),
 
-  sliding_window: size.nullish(),
+  sliding_window: z.int().nonnegative().nullish(),
   use_sliding_window: z.boolean().nullish(),
   max_window_layers: z.number().nullish(),
   sliding_window_pattern: z.union([z.int().nonnegative(), z.string()]).nullish(),
@@ -84,10 +84,10 @@ export const configKeys = z.object({
   vocab_size_per_layer_input: size.optional(),
   enable_moe_block: z.boolean().nullish(),
 
-  num_experts: equalSizes.optional(),
+  num_experts: equalSizes.nullish(),
   num_local_experts: z.int().nonnegative().optional(),
-  num_experts_per_tok: z.int().nonnegative().optional(),
-  moe_intermediate_size: equalSizes.optional(),
+  num_experts_per_tok: z.int().nonnegative().nullish(),
+  moe_intermediate_size: equalSizes.nullish(),
   norm_topk_prob: z.boolean().optional(),
   decoder_sparse_step: z.int().nonnegative().optional(),
   mlp_only_layers: z.array(z.int().nonnegative()).nullish(),

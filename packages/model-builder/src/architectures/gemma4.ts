@@ -7,6 +7,7 @@ import type { LayerConfig } from '../hugging-face/decoder-config.ts';
 import type { Architecture, ConfigReader } from './architecture.ts';
 import type { ConfigKeys } from './config-keys.ts';
 import { GELU_TANH, SANDWICH } from './gemma.ts';
+import { type FullLayers, fullLayers } from './gemma4-full-layers.ts';
 import { allButEvery, slidingLayers, windowLength } from './layer-windows.ts';
 
 export const gemma4: Architecture = {
@@ -32,14 +33,14 @@ export const gemma4: Architecture = {
   activations: GELU_TANH,
   activationKey: 'hidden_activation',
   readsLayerTypes: true,
+  readsLayerConfigs: true,
   read(keys, reader) {
     if (keys.enable_moe_block)
       reader.refuse('enable_moe_block', 'must be absent or false: experts are not built');
     const bias = keys.attention_bias ?? false;
     const size = keys.hidden_size_per_layer_input ?? 0;
-    const fullHeadSize = keys.global_head_dim!;
-    if (fullHeadSize % 16 !== 0)
-      reader.refuse('global_head_dim', `is ${fullHeadSize}; allowed are multiples of 16`);
+    const isSliding = slidingOrLast(keys, reader);
+    const full = fullLayers(keys, reader, isSliding);
     return {
       qkvBias: bias,
       attentionOutputBias: bias,
@@ -51,10 +52,10 @@ export const gemma4: Architecture = {
       logitSoftcap: keys.final_logit_softcapping ?? undefined,
       perLayerInput: size === 0 ? undefined : { size, vocabSize: perLayerVocabulary(keys, reader) },
       ropes: [
-        reader.rope({ layerType: 'full_attention', headSize: fullHeadSize }),
+        reader.rope({ layerType: 'full_attention', headSize: full.headSize }),
         reader.rope({ layerType: 'sliding_attention' }),
       ],
-      layer: layerReader(keys, reader),
+      layer: layerReader(keys, reader, isSliding, full),
       modules: { ...SANDWICH, afterPerLayerInput: 'post_per_layer_input_norm' },
     };
   },
@@ -69,16 +70,21 @@ function perLayerVocabulary(keys: ConfigKeys, reader: ConfigReader): number {
 
 type Layer = Partial<LayerConfig> & Pick<LayerConfig, 'rope' | 'window'>;
 
-function layerReader(keys: ConfigKeys, reader: ConfigReader): (index: number) => Layer {
-  const { num_hidden_layers: layerCount, num_kv_shared_layers: sharedCount = 0 } = keys;
+/** The last layer has no window, whatever the pattern says. */
+function slidingOrLast(keys: ConfigKeys, reader: ConfigReader): (index: number) => boolean {
   const pattern = slidingLayers(keys, reader, allButEvery(6));
-  // The last layer has no window, whatever the pattern says.
-  const isSliding = (index: number) => index < layerCount - 1 && pattern(index);
+  return index => index < keys.num_hidden_layers - 1 && pattern(index);
+}
+
+function layerReader(
+  keys: ConfigKeys,
+  reader: ConfigReader,
+  isSliding: (index: number) => boolean,
+  full: FullLayers,
+): (index: number) => Layer {
+  const { num_hidden_layers: layerCount, num_kv_shared_layers: sharedCount = 0 } = keys;
   const window = windowLength(keys, reader);
   const valuesAreKeys = keys.attention_k_eq_v ?? false;
-  const fullKvHeads = valuesAreKeys ? keys.num_global_key_value_heads : undefined;
-  if (fullKvHeads && keys.num_attention_heads % fullKvHeads !== 0)
-    reader.invalid('num_global_key_value_heads', `is ${fullKvHeads}; it must divide num_attention_heads`);
   const firstShared = layerCount - sharedCount;
   const sourceOf = (index: number): number => {
     for (let source = firstShared - 1; source >= 0; source--)
@@ -90,13 +96,7 @@ function layerReader(keys: ConfigKeys, reader: ConfigReader): (index: number) =>
     const isShared = index >= firstShared;
     const own = isSliding(index)
       ? { rope: 1, window }
-      : {
-          rope: 0,
-          window: undefined,
-          headSize: keys.global_head_dim!,
-          ...(fullKvHeads ? { kvHeadCount: fullKvHeads } : {}),
-          valuesAreKeys,
-        };
+      : { rope: 0, window: undefined, ...full, valuesAreKeys };
     if (!isShared) return own;
     const intermediateSize = keys.intermediate_size * (keys.use_double_wide_mlp ? 2 : 1);
     return { ...own, intermediateSize, kvSource: sourceOf(index) };

@@ -28,7 +28,7 @@ export function slidingLayers(
 /**
  * The window of layers that have one. Unit: tokens. A window as long as the context limits nothing.
  *
- * Throws: `unsupported` without one.
+ * Throws: `unsupported` without one, `config_invalid` for 0.
  */
 export function windowLength(
   { sliding_window: window, max_position_embeddings: contextLength }: ConfigKeys,
@@ -36,6 +36,7 @@ export function windowLength(
 ): number | undefined {
   if (window === null || window === undefined)
     return reader.refuse('sliding_window', 'must be a number: some layers have a window');
+  if (window === 0) return reader.invalid('sliding_window', 'is 0, but some layers have a window');
   return window < contextLength ? window : undefined;
 }
 

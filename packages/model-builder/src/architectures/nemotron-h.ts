@@ -49,6 +49,11 @@ export const nemotronH: Architecture = {
     moe_intermediate_size: 7688,
     moe_shared_expert_intermediate_size: 7688,
   },
+  // Versions of transformers that write a list of layers do not write their number.
+  defaultsFrom: json => {
+    const listed = json.layers_block_type ?? json.hybrid_override_pattern ?? json.layer_types;
+    return Array.isArray(listed) || typeof listed === 'string' ? { num_hidden_layers: listed.length } : {};
+  },
   activations: { relu2: 'relu2' },
   activationKey: 'mlp_hidden_act',
   readsLayerTypes: true,

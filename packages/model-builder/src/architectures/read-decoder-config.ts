@@ -11,6 +11,7 @@ import { describeOther } from './other-models.ts';
 import { ropeReader } from './read-rope.ts';
 import { ARCHITECTURES } from './table.ts';
 import { textPart, WRAPPERS } from './text-parts.ts';
+import { withDefaults } from './with-defaults.ts';
 
 export const CONFIG_FILE = 'config.json';
 
@@ -41,7 +42,12 @@ function refuseWrapper(path: string, { modelType, logitSoftcap }: DecoderConfig)
 function parseTextConfig(path: string, json: unknown, prefix = ''): DecoderConfig {
   const fault = configFaults(path, prefix);
   const architecture = findArchitecture(fault, json);
-  const keys = parseConfigFile(configKeys, path, { ...architecture.defaults, ...(json as object) }, prefix);
+  const keys = parseConfigFile(
+    configKeys,
+    path,
+    withDefaults(architecture, json as Record<string, unknown>),
+    prefix,
+  );
   const refuse = (key: string, message: string): never => {
     throw fault('unsupported', key, message);
   };
@@ -128,14 +134,14 @@ function findArchitecture(fault: ConfigFault, json: unknown): Architecture {
 }
 
 function refuseUnsupported(
-  { readsLayerTypes = false }: Architecture,
+  { readsLayerTypes = false, readsLayerConfigs = false }: Architecture,
   keys: ConfigKeys,
   refuse: ConfigReader['refuse'],
 ): void {
   // A decoder without a causal mask, as in embedding models, cannot generate token by token.
   if (keys.is_causal === false) refuse('is_causal', 'must be absent or true');
   if (keys.use_bidirectional_attention) refuse('use_bidirectional_attention', 'must be absent or false');
-  if (Object.keys(keys.per_layer_config ?? {}).length > 0)
+  if (Object.keys(keys.per_layer_config ?? {}).length > 0 && !readsLayerConfigs)
     refuse('per_layer_config', 'must be absent or empty: all layers are alike');
   const otherLayer = keys.layer_types?.find(type => type !== 'full_attention');
   if (otherLayer !== undefined && !readsLayerTypes)

@@ -1,7 +1,7 @@
 """Writes folders with random configurations of one family, seeded weights, and the logits that transformers computes.
 
-Each folder has config.json, model.safetensors and expected.json (tokens; logits of every position, row after row). A
-configuration that transformers refuses is left out.
+Each folder has config.json, model.safetensors and expected.json (tokens; logits of every position, row after row). Half of
+the configurations are as transformers writes them when it saves a model. One that transformers refuses is left out.
 
 Run:  python fuzz_families.py <family> <count> <seed> <folder>        (`pnpm fuzz families` runs it)
 """
@@ -189,6 +189,9 @@ def draw(family: str, source: random.Random) -> dict:
             text["layer_types"] = [source.choice(kinds or ["full_attention", "sliding_attention"]) for _ in range(count)]
     elif len(text.get("layer_types") or []) != text["num_hidden_layers"]:
         text.pop("layer_types", None)
+    # Two names of one number.
+    if "num_experts" in text:
+        text.pop("num_local_experts", None)
     # Transformers never ties these; the build refuses a stored head that differs from the embedding.
     if text["model_type"] == "nemotron_h":
         text["tie_word_embeddings"] = False
@@ -197,8 +200,10 @@ def draw(family: str, source: random.Random) -> dict:
     return config
 
 
-def write_folder(folder: pathlib.Path, config: dict, seed: int, length: int) -> None:
+def write_folder(folder: pathlib.Path, config: dict, seed: int, length: int, saves: bool) -> None:
     write_checkpoint(folder, config, seed)
+    if saves:
+        AutoConfig.from_pretrained(folder).save_pretrained(folder)
     model = load_model(folder, config)
     tokens = seeded_tokens(seed, length, 60)
     logits = logits_of(model, tokens)
@@ -219,9 +224,10 @@ def main() -> None:
         folder = target / f"{index:04}"
         config = draw(family, source)
         length = source.choice([1, 7, 40, 100])
+        saves = source.random() < 0.5
         try:
             with contextlib.redirect_stderr(io.StringIO()):
-                write_folder(folder, config, seed + index, length)
+                write_folder(folder, config, seed + index, length, saves)
         except Exception as error:
             shutil.rmtree(folder, ignore_errors=True)
             print(f"{index:04}: transformers refuses: {str(error).strip().splitlines()[-1][:150]}")
