@@ -33,7 +33,8 @@ export class TransportFailure extends Error {
  */
 export function readRetryAfter(header: string | null, now: number): number | undefined {
   if (header === null) return undefined;
-  if (/^\d{1,9}$/.test(header.trim())) return Number(header) * 1000;
-  const date = Date.parse(header);
+  if (/^\d{1,9}(\.\d+)?$/.test(header.trim())) return Math.ceil(Number(header) * 1000);
+  // A date has names of day and month. `Date.parse` also takes bare numbers, for dates long ago.
+  const date = /^[a-z]{3}/i.test(header.trim()) ? Date.parse(header) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
