@@ -7,7 +7,8 @@ import { checkShape, type ModuleTensor, readWords } from './stored-module.ts';
 export interface DeclaredGroups {
   readonly inputs: number;
   readonly groupCount: number;
-  readonly bits: number;
+  /** Undefined where the packing has one width for all: a level in each byte. */
+  readonly bits: number | undefined;
   readonly schemes: readonly IntegerScheme[];
   /** Named when the shapes are none that config.json declares. */
   readonly tensor: ModuleTensor;
@@ -35,12 +36,13 @@ export async function readGroups(declared: DeclaredGroups): Promise<InputGroups>
 
 function groupSizeOf({ inputs, groupCount, bits, schemes, tensor }: DeclaredGroups): number {
   const size = schemes
-    .filter(scheme => scheme.bits === bits)
+    .filter(scheme => bits === undefined || scheme.bits === bits)
     .map(({ groupSize }) => groupSize ?? inputs)
     .find(candidate => Math.ceil(inputs / candidate) === groupCount);
   if (size !== undefined) return size;
   const declared = schemes.map(scheme => `${scheme.bits} bits in groups of ${scheme.groupSize ?? 'all'}`);
-  const message = `has ${bits} bits and ${groupCount} groups of ${inputs} inputs; config.json says ${declared.join(', or ') || 'nothing of such layers'}`;
+  const width = bits === undefined ? '' : `${bits} bits and `;
+  const message = `has ${width}${groupCount} groups of ${inputs} inputs; config.json says ${declared.join(', or ') || 'nothing of such layers'}`;
   throw tensor.fault('tensor_mismatch', message);
 }
 

@@ -29,9 +29,11 @@ export async function openPlainIntegers(
   const scale = module.tensor('weight_scale');
   const [outputs, inputs] = pairOf(weight, '[outputs, inputs]');
   const groupCount = groupCountOf(scale, outputs);
-  const bits = integers[0]?.bits ?? 8;
   const order = module.find('weight_g_idx');
-  const groups = await readGroups({ inputs, groupCount, bits, schemes: integers, tensor: weight, order });
+  const groups = await readGroups({
+    ...{ inputs, groupCount, bits: undefined },
+    ...{ schemes: integers, tensor: weight, order },
+  });
   const hasFloat16Scales = areFloat16(await readScales(scale, 0, elementCount(scale)));
   const zeroPoint = findZeroPoints(module, integers);
   if (zeroPoint !== undefined) {

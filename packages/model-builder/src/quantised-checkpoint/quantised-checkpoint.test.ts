@@ -235,6 +235,27 @@ describe('a quantised checkpoint', () => {
   const { tensors, values } = packGptq({ bits: 4, groupSize: 32, isSymmetric: true })(LAYER);
   const none = () => false;
 
+  it('has layers of two packings, each with its own bits and groups', async () => {
+    const pack = packIntegers({ bits: 4, groupSize: 32, isSymmetric: true });
+    const packed = pack({ ...LAYER, name: 'packed' });
+    const plain = packPlainIntegers({ ...LAYER, name: 'plain' });
+    const scheme = (format: string, weights: object) => ({ targets: ['Linear'], format, weights });
+    const checkpoint = await open([...packed.tensors, ...plain.tensors], {
+      quant_method: 'compressed-tensors',
+      format: 'mixed-precision',
+      config_groups: {
+        group_0: scheme('pack-quantized', { num_bits: 4, group_size: 32, strategy: 'group' }),
+        group_1: scheme('int-quantized', { num_bits: 8, strategy: 'channel' }),
+      },
+    });
+    for (const [name, layer] of Object.entries({ packed, plain })) {
+      const read = new Float32Array(16 * 64);
+      await checkpoint.tensor(`${name}.weight`, [16, 64]).readFloats(0, read);
+      expect(read).toEqual(layer.values);
+    }
+    await checkpoint.close();
+  });
+
   it('has layers under the names that they have in floats, and checks their shapes', async () => {
     const checkpoint = await open(tensors, GPTQ);
     expect(checkpoint.has('layer.weight')).toBe(true);
