@@ -208,7 +208,8 @@ describe('config.json is refused', () => {
       'holds "chunked_attention"; allowed are',
     ],
     [{ layer_types: ['full_attention', 'sliding_attention'] }, 'layer_types', 'allowed is "full_attention"'],
-    [{ use_bidirectional_attention: true }, 'use_bidirectional_attention', 'must be absent or false'],
+    [{ use_bidirectional_attention: true }, 'use_bidirectional_attention', 'must be absent, false or'],
+    [{ use_bidirectional_attention: 'all' }, 'use_bidirectional_attention', 'must be absent, false or'],
     [
       { model_type: 'gemma2', hidden_activation: 'silu' },
       'hidden_activation',

@@ -2,12 +2,13 @@
 // up to here.
 
 import { join } from 'node:path';
-import { type ConfigFault, configFault, configFaults, parseConfigFile } from '../hugging-face/config-file.ts';
+import { type ConfigFault, configFault, configFaults } from '../hugging-face/config-file.ts';
 import { type Activation, type DecoderConfig, LLAMA_MODULES } from '../hugging-face/decoder-config.ts';
 import { readJsonFile } from '../hugging-face/json-file.ts';
 import type { Architecture, ConfigReader, LayerPlan } from './architecture.ts';
-import { type ConfigKeys, configKeys } from './config-keys.ts';
+import type { ConfigKeys } from './config-keys.ts';
 import { describeOther } from './other-models.ts';
+import { readConfigKeys } from './read-config-keys.ts';
 import { ropeReader } from './read-rope.ts';
 import { ARCHITECTURES } from './table.ts';
 import { textPart, WRAPPERS } from './text-parts.ts';
@@ -42,12 +43,7 @@ function refuseWrapper(path: string, { modelType, logitSoftcap }: DecoderConfig)
 function parseTextConfig(path: string, json: unknown, prefix = ''): DecoderConfig {
   const fault = configFaults(path, prefix);
   const architecture = findArchitecture(fault, json);
-  const keys = parseConfigFile(
-    configKeys,
-    path,
-    withDefaults(architecture, json as Record<string, unknown>),
-    prefix,
-  );
+  const keys = readConfigKeys(path, withDefaults(architecture, json as Record<string, unknown>), prefix);
   const refuse = (key: string, message: string): never => {
     throw fault('unsupported', key, message);
   };
@@ -140,7 +136,9 @@ function refuseUnsupported(
 ): void {
   // A decoder without a causal mask, as in embedding models, cannot generate token by token.
   if (keys.is_causal === false) refuse('is_causal', 'must be absent or true');
-  if (keys.use_bidirectional_attention) refuse('use_bidirectional_attention', 'must be absent or false');
+  // "vision": among the tokens of an image only, and images are refused.
+  if (keys.use_bidirectional_attention && keys.use_bidirectional_attention !== 'vision')
+    refuse('use_bidirectional_attention', 'must be absent, false or "vision"');
   if (Object.keys(keys.per_layer_config ?? {}).length > 0 && !readsLayerConfigs)
     refuse('per_layer_config', 'must be absent or empty: all layers are alike');
   const otherLayer = keys.layer_types?.find(type => type !== 'full_attention');

@@ -32,6 +32,10 @@ describe('gemma4_text', () => {
     ]);
   });
 
+  it('attends in both directions within images only', () => {
+    expect(parse({ ...gemma4, use_bidirectional_attention: 'vision' }).layerCount).toBe(3);
+  });
+
   it('has the heads of layers without a window in an object for each', () => {
     const { layers, ropes } = parse({ ...gemma4, per_layer_config: { '0': entry, '2': entry } });
     expect(layers.map(({ headSize, kvHeadCount }) => [headSize, kvHeadCount])).toEqual([
