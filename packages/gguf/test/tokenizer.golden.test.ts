@@ -52,6 +52,8 @@ const LLAMA_DIFFERENCES: Readonly<Record<string, (text: string) => boolean>> = {
   // Its expression has another class of letters, without combining marks.
   'gpt-4o': text => /\p{M}/u.test(text),
   tekken: text => /\p{M}/u.test(text),
+  // Its expression has no combining marks and no long s, and it merges words that are tokens.
+  'kimi-k2': text => /\p{M}|\u017f|unmerged/iu.test(text),
   // It takes all numbers for digits, and no long s for an s.
   tiny_aya: text => /(?!\p{Nd})\p{N}|\u017f/u.test(text),
   // It keeps runs of digits together, and takes the ideographic space for punctuation only in part.

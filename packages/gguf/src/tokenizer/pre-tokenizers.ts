@@ -11,6 +11,7 @@ import {
   GPT_4O_PATTERN,
   GPT2_PATTERN,
   GROUPED_DIGITS_PATTERN,
+  KIMI_PATTERN,
   LLAMA3_PATTERN,
   PUNCTUATION_PATTERN,
   QWEN2_PATTERN,
@@ -115,6 +116,8 @@ const PRE_TOKENIZERS: Readonly<Record<string, PreTokenizer>> = {
   llama4: gpt4o,
   tiny_aya: preTokenizer(split(GROUPED_DIGITS_PATTERN), split(GPT_4O_PATTERN), BYTES),
   tekken: { ...preTokenizer(split(TEKKEN_PATTERN), BYTES), ignoresMerges: true, addsBos: true },
+  // Published for tiktoken, which looks for the whole word first.
+  'kimi-k2': { ...preTokenizer(split(KIMI_PATTERN), BYTES), ignoresMerges: true },
   'deepseek-llm': preTokenizer(...DEEPSEEK_LLM_PATTERNS.map(split), SINGLE_DIGITS, BYTES),
   'deepseek-coder': preTokenizer(...DEEPSEEK_CODER_PATTERNS.map(split), SINGLE_DIGITS, BYTES),
   'deepseek-v3': deepseekV3,

@@ -20,21 +20,30 @@ export const QWEN2_PATTERN = `${CONTRACTIONS}|${wordPattern(LETTER, '\\p{N}', WO
 export const QWEN35_PATTERN = `${CONTRACTIONS}|${wordPattern('[\\p{L}\\p{M}]', '\\p{N}', '\\p{L}\\p{M}\\p{N}')}`;
 export const SEED_CODER_PATTERN = `${CONTRACTIONS}|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1}| ?[^\\s\\p{L}\\p{N}\\r\\n]+|${SPACES}`;
 
-const UPPER = '[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]';
-const LOWER = '[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]';
+const UPPER = '\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}';
+const LOWER = '\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}';
 
 /** Words end where a lower-case letter is followed by an upper-case one. */
-const casedWordPattern = (suffix: string, numbers: string) =>
+const casedWords = (upper: string, lower: string, suffix: string) =>
   [
-    `[^\\r\\n\\p{L}\\p{N}]?${UPPER}*${LOWER}+${suffix}`,
-    `[^\\r\\n\\p{L}\\p{N}]?${UPPER}+${LOWER}*${suffix}`,
-    numbers,
-    ' ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*',
-    SPACES,
+    `[^\\r\\n\\p{L}\\p{N}]?[${upper}]*[${lower}]+${suffix}`,
+    `[^\\r\\n\\p{L}\\p{N}]?[${upper}]+[${lower}]*${suffix}`,
   ].join('|');
+const casedWordPattern = (suffix: string, numbers: string) =>
+  [casedWords(UPPER, LOWER, suffix), numbers, ' ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*', SPACES].join('|');
 
 export const GPT_4O_PATTERN = casedWordPattern(`${CONTRACTIONS}?`, '\\p{N}{1,3}');
 export const TEKKEN_PATTERN = casedWordPattern('', '\\p{N}');
+
+const NOT_HAN = '&&[^\\p{Han}]';
+/** Chinese characters are words of their own. */
+export const KIMI_PATTERN = [
+  '[\\p{Han}]+',
+  casedWords(`${UPPER}${NOT_HAN}`, `${LOWER}${NOT_HAN}`, `${CONTRACTIONS}?`),
+  '\\p{N}{1,3}',
+  ' ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*',
+  SPACES,
+].join('|');
 
 /** The alphabets with letter case. DeepSeek LLM has other expressions for Chinese, Japanese and Korean, and none for the rest. */
 const CASED_LETTERS = [

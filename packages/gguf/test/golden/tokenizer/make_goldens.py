@@ -51,6 +51,8 @@ SEED_CODER = CASE + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1}| ?[^\s\p{L}\p{N}\r\n]+|
 DEEPSEEK_V3 = [
     r"\p{N}{1,3}", "[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+",
     r"[!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"]
+KIMI = (r"[\p{Han}]+|" + GPT_4O.replace(r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]")
+        .replace(r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]").replace(r"[\r\n/]*", r"[\r\n]*"))
 GROUPED_DIGITS = r"\d{1,3}(?=(?:\d{3})*\b)"
 AFMOE = [
     r"\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))",
@@ -103,6 +105,7 @@ PIPELINES = {
     "tiny_aya": (None, [split(GROUPED_DIGITS), split(GPT_4O), BYTES], False),
     "afmoe": (None, [*map(split, AFMOE), BYTES], False),
     "tekken": (None, [split(TEKKEN), BYTES], True),
+    "kimi-k2": (None, [split(KIMI), BYTES], True),
     "deepseek-llm": (None, [*map(split, DEEPSEEK_LLM), DIGITS, BYTES], False),
     "deepseek-coder": (None, [*map(split, DEEPSEEK_CODER), DIGITS, BYTES], False),
     **{name: (None, [*map(split, DEEPSEEK_V3), BYTES], False) for name in ["deepseek-v3", "hunyuan-dense"]},
