@@ -8,7 +8,13 @@ import { GgufModel, type GgufValue } from '@ortler/gguf';
 import type { FieldToWrite } from '@ortler/gguf/testing';
 import { describe, expect, it } from 'vitest';
 import { buildModel } from '../src/build-model.ts';
-import { DECODER_GOLDENS, differenceFromGolden, hasExperts, hasMemory } from './decoder-golden.ts';
+import {
+  DECODER_GOLDENS,
+  differenceFromGolden,
+  hasExperts,
+  hasMemory,
+  writeGoldenCheckpoint,
+} from './decoder-golden.ts';
 import { type GgufPlan, writeFamilyGguf } from './family-gguf.ts';
 import {
   clampedExperts,
@@ -736,6 +742,35 @@ describe('files that a converter writes', () => {
     }
   });
 });
+
+it.each(['gguf', 'safetensors'] as const)(
+  'leaves out keys and values of layers that attend to those of others: %s',
+  async format => {
+    const { cases, logitStride } = DECODER_GOLDENS.find(each => each.family === 'gemma4_text')!;
+    const golden = cases.find(each => Number(each.config.num_kv_shared_layers ?? 0) > 0)!;
+    const last = `model.layers.${Number(golden.config.num_hidden_layers) - 1}`;
+    const first = Object.entries(golden.tensors).filter(([name]) =>
+      /^model\.layers\.0\..*\.[kv]_/.test(name),
+    );
+    const unread = Object.fromEntries(
+      first.map(([name, tensor]) => [name.replace('model.layers.0', last), tensor]),
+    );
+    expect(Object.keys(unread)).toHaveLength(3);
+    const whole = { ...golden, tensors: { ...golden.tensors, ...unread } };
+    const place = join(folder, `unread-${format}`);
+    await mkdir(place, { recursive: true });
+    if (format === 'safetensors') await writeGoldenCheckpoint(place, whole);
+    const plan = PLANS.gemma4_text![golden.name]!;
+    const sourceDir = format === 'gguf' ? await writeFamilyGguf(place, whole, plan) : place;
+    const outputDir = join(place, 'built');
+    await buildModel({ sourceDir, outputDir, precision: 'f32', variant: 'kernels' });
+    const session = await SlotsSession.open(outputDir, { capacity: 384 });
+    const prompt = golden.prompts[0]!;
+    const rows = await session.run([prompt.tokens], [0]);
+    await session.close();
+    expect(differenceFromGolden(rows, prompt, logitStride)).toBeLessThan(1e-4);
+  },
+);
 
 it('refuses Nemotron with heads of another width, for which converters write a wrong rotated part', async () => {
   const { cases } = DECODER_GOLDENS.find(each => each.family === 'nemotron')!;

@@ -5,6 +5,7 @@ import { ModelBuildError } from '../errors.ts';
 import type { WeightSource } from '../hugging-face/checkpoint.ts';
 import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
 import type { DecoderConfig } from '../hugging-face/decoder-config.ts';
+import { unreadModules } from '../hugging-face/unread-modules.ts';
 import { GGUF_ARCHITECTURES } from './architectures.ts';
 import { ConfigFields } from './config-fields.ts';
 import type { GgufArchitecture } from './gguf-architecture.ts';
@@ -21,24 +22,25 @@ export class GgufCheckpoint implements WeightSource {
   readonly #architecture: GgufArchitecture;
   /** Of the heads whose rows llama.cpp has in another order; undefined where they are as in the checkpoint. */
   readonly #permutedHeadSize: number | undefined;
-  /** Names of layers that predict further tokens. */
-  readonly #predictionLayers: readonly string[];
+  /** Starts of the names of layers that predict further tokens, and names of tensors that no layer reads. */
+  readonly #leftOut: readonly string[];
   /** Element counts by name in the file. */
   readonly #used = new Map<string, number>();
 
   /** Throws: `unsupported` for another architecture. */
   constructor(
     model: GgufModel,
-    {
-      headSize,
-      layerCount,
-      predictionLayerCount,
-    }: Pick<DecoderConfig, 'headSize' | 'layerCount' | 'predictionLayerCount'>,
+    config: Pick<DecoderConfig, 'headSize' | 'layerCount' | 'predictionLayerCount' | 'layers' | 'modules'>,
   ) {
+    const { headSize, layerCount, predictionLayerCount } = config;
     this.#model = model;
     const name = new ConfigFields(model).architecture([...GGUF_ARCHITECTURES.keys()]);
     this.#architecture = GGUF_ARCHITECTURES.get(name)!;
-    this.#predictionLayers = Array.from({ length: predictionLayerCount }, (_, i) => `blk.${layerCount + i}.`);
+    const { modules } = this.#architecture;
+    this.#leftOut = [
+      ...Array.from({ length: predictionLayerCount }, (_, i) => `blk.${layerCount + i}.`),
+      ...unreadModules(config).flatMap(module => ggufNameOf(`model.${module}.weight`, modules) ?? []),
+    ];
     this.#permutedHeadSize = this.#architecture.permutesHeads ? headSize : undefined;
   }
 
@@ -83,7 +85,7 @@ export class GgufCheckpoint implements WeightSource {
   checkAllUsed(): void {
     for (const name of this.#model.tensorNames.toSorted()) {
       if (this.#used.has(name) || OF_CONFIG.includes(name)) continue;
-      if (this.#predictionLayers.some(layer => name.startsWith(layer))) continue;
+      if (this.#leftOut.some(start => name.startsWith(start))) continue;
       const file = this.#model.fileOf(name);
       const message = `${file}, tensor ${JSON.stringify(name)}: the model that the metadata describe has no such tensor`;
       throw new ModelBuildError('unsupported', message, { file, tensor: name });

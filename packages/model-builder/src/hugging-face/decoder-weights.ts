@@ -20,6 +20,7 @@ import { RecentMatrices } from './recent-matrices.ts';
 import { rowBlocks } from './row-blocks.ts';
 import { scaledRows } from './scaled-rows.ts';
 import { tensorRows } from './tensor-rows.ts';
+import { unreadModules } from './unread-modules.ts';
 
 export type LayerNorm =
   | 'beforeAttention'
@@ -242,16 +243,17 @@ export class DecoderWeights {
       this.#config.isTextPart && this.#prefix !== '' && !name.startsWith(this.#prefix);
     const { layerCount, predictionLayerCount } = this.#config;
     const behind = Array.from({ length: predictionLayerCount }, (_, i) => `${this.#layer(layerCount + i)}.`);
-    const isPrediction = (name: string) => behind.some(layer => name.startsWith(layer));
-    // A stored copy of a tied head, which `checkTiedHead` compares, old rotary tables and layers that predict further tokens, which
-    // transformers ignores.
+    const unread = unreadModules(this.#config).map(module => `${this.#prefix}${module}.`);
+    const isLeftOut = (name: string) => [...behind, ...unread].some(start => name.startsWith(start));
+    // A stored copy of a tied head, which `checkTiedHead` compares, old rotary tables, layers that predict further tokens, and keys of
+    // layers that attend to those of others, which transformers ignores.
     this.source.checkAllUsed(
       name =>
         name === this.headName ||
         name.endsWith('.rotary_emb.inv_freq') ||
         name.startsWith('mtp.') ||
         name.startsWith(`${this.#prefix}mtp_`) ||
-        isPrediction(name) ||
+        isLeftOut(name) ||
         isOther(name),
     );
   }
