@@ -14,6 +14,19 @@ describe('quantization_config', () => {
     expect(parse(null)).toBeUndefined();
   });
 
+  it.each([
+    ['quantization', { quantization: { group_size: 64, bits: 4, mode: 'affine' } }],
+    [
+      'quantization',
+      { quantization: { group_size: 64, bits: 4 }, quantization_config: { group_size: 64, bits: 4 } },
+    ],
+    ['quantization_config', { quantization_config: { group_size: 64, bits: 4 } }],
+  ])('of MLX is refused by its name: %s %j', (key, json) => {
+    expect(() => parseQuantisationConfig('folder/config.json', json)).toThrow(
+      expect.objectContaining({ code: 'unsupported', key, message: expect.stringContaining('MLX') }),
+    );
+  });
+
   it('may belong to the text part of a model', () => {
     const json = { model_type: 'mistral3', text_config: { quantization_config: GPTQ } };
     expect(parseQuantisationConfig('config.json', json)).toMatchObject({ method: 'gptq' });

@@ -44,6 +44,8 @@ export type QuantisationConfig = LayerQuantisation | Mxfp4Config;
 /** The text part of a model of text and images may have the section in place of the whole. */
 interface ConfigJson {
   readonly quantization_config?: unknown;
+  /** Of MLX, which writes the other key too. */
+  readonly quantization?: unknown;
   readonly text_config?: { readonly quantization_config?: unknown } | null;
 }
 
@@ -61,6 +63,8 @@ export async function readQuantisationConfig(folder: string): Promise<Quantisati
 export function parseQuantisationConfig(path: string, json: unknown): QuantisationConfig | undefined {
   const file = json as ConfigJson | null;
   const stored = file?.quantization_config ?? file?.text_config?.quantization_config;
+  for (const [key, section] of Object.entries({ quantization: file?.quantization, [KEY]: stored }))
+    if (isOfMlx(section)) throw configFault('unsupported', path, key, OF_MLX);
   if (stored === undefined || stored === null) return undefined;
   const { quant_method: method } = parseSection(z.object({ quant_method: z.string() }), path, stored);
   switch (method) {
@@ -78,6 +82,15 @@ export function parseQuantisationConfig(path: string, json: unknown): Quantisati
     default:
       throw unsupportedValue(path, 'quant_method', method, UNSUPPORTED_METHODS);
   }
+}
+
+const OF_MLX =
+  'is that of MLX, which would need its own packing with biases; give the original repository, and quantise it here';
+
+/** MLX names no method. */
+function isOfMlx(section: unknown): boolean {
+  const mlx = z.object({ group_size: z.number(), bits: z.number(), quant_method: z.undefined().optional() });
+  return mlx.safeParse(section).success;
 }
 
 const groupSize = z.int().refine(size => size === -1 || size > 0, 'must be -1 or positive');
