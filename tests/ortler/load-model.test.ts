@@ -74,6 +74,30 @@ describe('loadModel', () => {
       'The option devise is unknown',
     ],
     [
+      'a misspelt option of its own, and lists those',
+      '/nowhere',
+      { precison: 'q4' },
+      /The option precison is unknown; there are precision, kvType, adapterDir, cacheDir, .*maxSequences/,
+    ],
+    [
+      'a precision that does not exist before it looks for the model',
+      '/nowhere',
+      { precision: 'q5' },
+      'The option precision must be one of auto, f32, f16, q8, q4, file; got q5.',
+    ],
+    [
+      'a type of the KV cache that does not exist before that',
+      '/nowhere',
+      { kvType: 'int4' },
+      'The option kvType must be one of float32, float16, int8; got int4.',
+    ],
+    [
+      'a word that is neither a path nor a name, and says what names are',
+      'llama3',
+      {},
+      '"llama3" is no name of the Hub. Names are org/model,',
+    ],
+    [
       'a misspelt option of the Hub',
       '/nowhere',
       { hub: { cacheDri: '/x' } },

@@ -8,6 +8,7 @@ import { HubError } from './errors.ts';
 import type { Fetch, FetchedModel, FetchModelOptions } from './fetch-options.ts';
 import { type HubSettings, readHubSettings } from './hub-settings.ts';
 import { formatModelReference, type ModelReference, parseModelReference } from './model-reference.ts';
+import { withConnectionAdvice } from './protocol/connection-advice.ts';
 import { HubClient } from './protocol/hub-client.ts';
 import { fetchRepositoryInfo, type RepositoryInfo } from './protocol/repository-info.ts';
 import { retry } from './protocol/retry.ts';
@@ -59,7 +60,8 @@ async function listRepository(
       onWait: onNotice,
     });
   } catch (error) {
-    if (!(error instanceof HubError) || cached === undefined) throw error;
+    if (cached === undefined) throw withConnectionAdvice(error);
+    if (!(error instanceof HubError)) throw error;
     if (error.code !== 'unreachable' && error.code !== 'rate_limited')
       throw new HubError(error.code, `${error.message} The cache has a copy: --offline uses it.`, {
         cause: error,

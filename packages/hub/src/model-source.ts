@@ -28,15 +28,22 @@ export function parseModelSource(text: string): ModelSource {
 }
 
 /**
- * Path of the model: of a folder, or of a GGUF file. A name is fetched first. Whether a path exists is not checked.
- * Throws: as `fetchModel`.
+ * Path of the model: of a folder, or of a GGUF file. A name is fetched first. Whether a path exists is not checked, except that
+ * a bare word may be a misspelt name. Throws: as `fetchModel`, and `reference_invalid` for a word that is neither.
  */
 export async function resolveModel(
   source: string | ModelSource,
   options: FetchModelOptions = {},
 ): Promise<string> {
   const parsed = typeof source === 'object' ? source : parseModelSource(source);
-  if (parsed.kind === 'path') return parsed.path;
+  if (parsed.kind === 'path') {
+    if (typeof source === 'string' && /^[^/\\~]+$/.test(source) && !existsSync(parsed.path))
+      throw new HubError(
+        'reference_invalid',
+        `There is no file or folder ${parsed.path}, and "${source}" is no name of the Hub. Names are org/model, org/model@revision and org/model:QUANT.`,
+      );
+    return parsed.path;
+  }
   try {
     return (await fetchModel(parsed.reference, options)).path;
   } catch (error) {

@@ -9,6 +9,7 @@ import { HubError } from './errors.ts';
 import type { FetchModelOptions } from './fetch-options.ts';
 import { readHubSettings } from './hub-settings.ts';
 import { type ModelReference, parseModelReference } from './model-reference.ts';
+import { withConnectionAdvice } from './protocol/connection-advice.ts';
 import { HubClient } from './protocol/hub-client.ts';
 import { fetchRepositoryInfo, type RepositoryFile } from './protocol/repository-info.ts';
 import { retry } from './protocol/retry.ts';
@@ -48,7 +49,11 @@ export async function readModelListing(
   const folder = new RepositoryFolder(settings.cacheDir, reference.repository);
   const { repository, quant } = reference;
   const retrying = { tuning, signal, onWait: onNotice };
-  const { commit, files } = await retry(() => fetchRepositoryInfo(client, reference, signal), retrying);
+  const { commit, files } = await retry(() => fetchRepositoryInfo(client, reference, signal), retrying).catch(
+    (error: unknown) => {
+      throw withConnectionAdvice(error);
+    },
+  );
   const byPath = new Map(files.map(file => [file.path, file]));
 
   const read = async (path: string, begin: number, end: number): Promise<Uint8Array> => {

@@ -2,7 +2,7 @@
 
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fetchModel } from '@ortler/hub';
+import { fetchModel, readModelListing } from '@ortler/hub';
 import type { Fault, SeenRequest } from '@ortler/hub/testing';
 import fc from 'fast-check';
 import { runs } from 'test-runs';
@@ -175,6 +175,14 @@ describe('a download that fails', () => {
       IMPATIENT,
     );
     expect(error).toMatchObject({ code: 'unreachable', message: 'The connection was silent for 1 s.' });
+  });
+
+  test('for want of a connection says what can be done', async () => {
+    const { hub, options } = await temporaryHub({ [NAME]: { files: checkpointFiles() } });
+    await hub.close();
+    const expected = { code: 'unreachable', message: expect.stringMatching(/ECONNREFUSED.*HF_ENDPOINT/) };
+    await expect(fetchModel(NAME, options)).rejects.toMatchObject(expected);
+    await expect(readModelListing(NAME, options)).rejects.toMatchObject(expected);
   });
 
   test('for a file that changes while it is resumed says so', async () => {

@@ -3,7 +3,7 @@
 
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { checkNames, checkOptions, createEngine, type EngineOptions } from '@ortler/engine';
+import { checkNames, checkOptions, createEngine, EngineError, type EngineOptions } from '@ortler/engine';
 import { chooseVariants } from '@ortler/engine/graph-contract';
 import { type FetchModelOptions, resolveModel } from '@ortler/hub';
 import {
@@ -15,6 +15,18 @@ import {
 } from '@ortler/model-builder';
 import { chooseDevice, probeKernels } from '@ortler/onnxruntime';
 import { Model } from './model.ts';
+
+/** Beside those of the engine. Values of the first two are names from a list. */
+const OWN_OPTIONS = {
+  precision: ['auto', 'f32', 'f16', 'q8', 'q4', 'file'],
+  kvType: ['float32', 'float16', 'int8'],
+  adapterDir: true,
+  cacheDir: true,
+  onBuildProgress: true,
+  onDownloadProgress: true,
+  hub: true,
+  signal: true,
+} as const satisfies Record<Exclude<keyof LoadModelOptions, keyof EngineOptions>, true | readonly string[]>;
 
 const HUB_OPTIONS = {
   offline: true,
@@ -84,7 +96,9 @@ export async function loadModel(model: string, options: LoadModelOptions = {}): 
     ...engineOptions
   } = options;
   // Before a download, which may take an hour.
-  checkOptions({ ...engineOptions, modelDir: '' });
+  checkOptions({ ...engineOptions, modelDir: '' }, OWN_OPTIONS);
+  checkChoice('precision', precision);
+  if (kvType !== undefined) checkChoice('kvType', kvType);
   checkNames('hub.', HUB_OPTIONS, hub);
   const { device } = await chooseDevice(wanted);
   signal?.throwIfAborted();
@@ -118,4 +132,12 @@ export async function loadModel(model: string, options: LoadModelOptions = {}): 
     throw signal.reason;
   }
   return new Model(engine);
+}
+
+/** Throws: `model_invalid` naming the option. */
+function checkChoice(name: 'precision' | 'kvType', value: string): void {
+  const choices: readonly string[] = OWN_OPTIONS[name];
+  if (choices.includes(value)) return;
+  const message = `The option ${name} must be one of ${choices.join(', ')}; got ${String(value)}.`;
+  throw new EngineError('model_invalid', message, { parameter: name });
 }

@@ -20,10 +20,10 @@ const OTHER_OPTIONS = {
   Record<Exclude<keyof EngineOptions, keyof typeof HOST_OPTIONS | keyof typeof MODEL_OPTIONS>, true>
 >;
 
-/** Throws: `model_invalid` naming the option. */
-export function checkOptions(options: EngineOptions): void {
+/** `hostOptions` are names that a host takes beside those of the engine. Throws: `model_invalid` naming the option. */
+export function checkOptions(options: EngineOptions, hostOptions: object = {}): void {
   const { link = HOST_OPTIONS.link.cpuDefault, prefixCaching, stepTimeoutMs, tuning = {} } = options;
-  checkNames('', { ...HOST_OPTIONS, ...MODEL_OPTIONS, ...OTHER_OPTIONS }, options);
+  checkNames('', { ...hostOptions, ...HOST_OPTIONS, ...MODEL_OPTIONS, ...OTHER_OPTIONS }, options);
   checkNames('tuning.', TUNING_OPTIONS, tuning);
   if (typeof options.modelDir !== 'string')
     throw wrongOption('modelDir', `must be the path of a model folder; got ${String(options.modelDir)}`);
