@@ -85,7 +85,10 @@ export async function openEngineSource(
   };
 }
 
-/** Sends requests to a running server over tRPC. Throws: `UserError` for a bad address or a missing key. */
+/**
+ * Sends requests to a running server over tRPC. The address may end in /v1, as OpenAI's clients have it. Throws: `UserError` for a
+ * bad address or a missing key.
+ */
 export async function openServerSource(
   url: string,
   apiKey: string | undefined,
@@ -96,7 +99,7 @@ export async function openServerSource(
   if (apiKey === undefined)
     throw new UserError('A server needs a key: set ORTLER_API_KEY, or give --api-key.');
   const { createOrtlerClient } = await import('@ortler/api/client');
-  const client = createOrtlerClient({ url, apiKey });
+  const client = createOrtlerClient({ url: url.replace(/\/v1\/*$/, ''), apiKey });
   return {
     name: model ?? url,
     async *answer(messages, { temperature, maxTokens }, signal) {

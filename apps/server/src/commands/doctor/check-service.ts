@@ -1,6 +1,6 @@
 // Checks of what a server would use, for `ortler doctor`: disk, databases, models, address. Nothing is created or changed.
 
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { formatBytes, parseModelSource } from '@ortler/hub';
@@ -19,6 +19,8 @@ export async function checkDataFolder({
 }: Pick<Config, 'dataDir' | 'lowDiskBytes'>): Promise<Finding> {
   const subject = 'disk';
   const folder = nearestExisting(dataDir);
+  if (!statSync(folder).isDirectory())
+    return { subject, state: 'problem', detail: dataDir, remedy: notAFolder(folder) };
   const { state, free_bytes: freeBytes } = await checkDisk(folder, lowDiskBytes);
   const free = freeBytes === undefined ? '' : `, ${formatBytes(freeBytes)} free`;
   const detail = `${dataDir}${folder === dataDir ? '' : ' (will be created)'}${free}`;
@@ -50,7 +52,9 @@ export async function checkDatabase({
   try {
     if (!(await findDatabaseFile(file))) return { subject, state: 'ok', detail: `${file} (will be created)` };
   } catch (error) {
-    return { subject, state: 'problem', detail: file, remedy: (error as Error).message };
+    const { code, message } = error as NodeJS.ErrnoException;
+    const remedy = code === 'ENOTDIR' ? notAFolder(nearestExisting(dataDir)) : message;
+    return { subject, state: 'problem', detail: file, remedy };
   }
   const damage = await checkPages(file).result;
   if (damage === null) return { subject, state: 'ok', detail: `${file}: all pages are sound` };
@@ -123,6 +127,10 @@ function tryToListen(host: string, port: number): Promise<string | undefined> {
     server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
     server.listen(port, host, () => server.close(() => resolve(undefined)));
   });
+}
+
+function notAFolder(path: string): string {
+  return `${path} is a file, not a folder: choose another --data-dir`;
 }
 
 function nearestExisting(path: string): string {

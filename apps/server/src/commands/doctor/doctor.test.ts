@@ -36,6 +36,15 @@ it('finds nothing wrong before a first start, and creates nothing', async () => 
   await expect(rm(join(folder, 'data'))).rejects.toThrow('ENOENT');
 });
 
+it.each(['data', 'data/sub'])('says that a file is where the data folder %s should be', async dataDir => {
+  await writeFile(join(folder, 'data'), '');
+  const { isWell, bySubject } = await examine({ dataDir: join(folder, dataDir) });
+  expect(isWell).toBe(false);
+  const remedy = `${join(folder, 'data')} is a file, not a folder: choose another --data-dir`;
+  expect(bySubject.get('disk')).toMatchObject({ state: 'problem', remedy });
+  expect(bySubject.get('database')).toMatchObject({ state: 'problem', remedy });
+});
+
 it('says what to do about an empty database, a missing model and a port in use', async () => {
   await mkdir(join(folder, 'data'));
   await writeFile(join(folder, 'data', 'ortler.db'), '');
