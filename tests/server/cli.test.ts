@@ -2,7 +2,7 @@
 
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -78,6 +78,7 @@ describe('ortler chat', () => {
 
   it.each([
     [['--model', '/no/such/folder'], 'cannot be used: /no/such/folder'],
+    [['--model', 'llama3'], '"llama3" is no name of the Hub. Names are org/model,'],
     [['--temperature', '9'], 'temperature must be 0 to 2; got 9.'],
     [['--temperature', 'hot'], 'It must be a number.'],
     [['--max-tokens', '100000'], '--max-tokens must be a whole number from 1 to 512; got 100000.'],
@@ -182,6 +183,15 @@ describe('ortler build --adapter', () => {
     expect(misfit.err).not.toMatch(NO_STACK);
     expect((await build('absent')).err).toContain('absent is not a folder.');
     expect((await ortler(['build', join(folder, 'none')])).err).toContain('none does not exist.');
+    expect((await ortler(['build', 'none'])).err).toContain('"none" is no name of the Hub.');
+    expect((await ortler(['inspect', 'none'])).err).toContain('"none" is no name of the Hub.');
+  });
+
+  it('refuses to build a folder that is built already', async () => {
+    const built = join(folder, 'already');
+    await mkdir(built);
+    await writeFile(join(built, 'ortler-model.json'), '{}');
+    expect((await ortler(['build', built])).err).toContain(`${built} is built already`);
   });
 });
 

@@ -18,5 +18,5 @@ export {
   type ModelReference,
   parseModelReference,
 } from './model-reference.ts';
-export { type ModelSource, parseModelSource, resolveModel } from './model-source.ts';
+export { type ModelSource, parseModelSource, requireModelSource, resolveModel } from './model-source.ts';
 export { type ListedFile, type ModelListing, readModelListing } from './read-listing.ts';

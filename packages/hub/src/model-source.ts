@@ -27,23 +27,26 @@ export function parseModelSource(text: string): ModelSource {
   return { kind: 'hub', reference: parseModelReference(text) };
 }
 
+/** As `parseModelSource`. Throws: `reference_invalid` also for a bare word that is no path here, which may be a name in part. */
+export function requireModelSource(text: string): ModelSource {
+  const source = parseModelSource(text);
+  if (source.kind === 'hub' || /[/\\~]/.test(text) || existsSync(source.path)) return source;
+  throw new HubError(
+    'reference_invalid',
+    `${source.path} does not exist, and "${text}" is no name of the Hub. Names are org/model, org/model@revision and org/model:QUANT.`,
+  );
+}
+
 /**
- * Path of the model: of a folder, or of a GGUF file. A name is fetched first. Whether a path exists is not checked, except that
- * a bare word may be a misspelt name. Throws: as `fetchModel`, and `reference_invalid` for a word that is neither.
+ * Path of the model: of a folder, or of a GGUF file. A name is fetched first. Whether a path exists is not checked, except that of
+ * a bare word. Throws: as `requireModelSource` and `fetchModel`.
  */
 export async function resolveModel(
   source: string | ModelSource,
   options: FetchModelOptions = {},
 ): Promise<string> {
-  const parsed = typeof source === 'object' ? source : parseModelSource(source);
-  if (parsed.kind === 'path') {
-    if (typeof source === 'string' && /^[^/\\~]+$/.test(source) && !existsSync(parsed.path))
-      throw new HubError(
-        'reference_invalid',
-        `There is no file or folder ${parsed.path}, and "${source}" is no name of the Hub. Names are org/model, org/model@revision and org/model:QUANT.`,
-      );
-    return parsed.path;
-  }
+  const parsed = typeof source === 'object' ? source : requireModelSource(source);
+  if (parsed.kind === 'path') return parsed.path;
   try {
     return (await fetchModel(parsed.reference, options)).path;
   } catch (error) {

@@ -1,8 +1,9 @@
 // Fetches the model of a command, with its progress on the terminal. Callers: `chat`, `build`, `pull`.
 
-import { type FetchModelOptions, HubError } from '@ortler/hub';
+import { type FetchModelOptions, HubError, requireModelSource } from '@ortler/hub';
 import { chooseDevice } from '@ortler/onnxruntime';
 import type { Config } from '../config/config.ts';
+import { toModelSource } from '../config/model-list.ts';
 import { createGraphChoice } from '../models/choose-graph.ts';
 import { toHubOptions } from '../models/hub-options.ts';
 import { createModelSources } from '../models/model-sources.ts';
@@ -15,6 +16,17 @@ export type HubConfig = Pick<
   Config,
   'hubCacheDir' | 'hubEndpoint' | 'hubToken' | 'offline' | 'device' | 'precision'
 >;
+
+/** Source of a model on the command line. Throws: `UserError` for a bare word that is neither a path here nor a name. */
+export function toGivenSource(text: string): string {
+  try {
+    requireModelSource(text);
+  } catch (error) {
+    if (error instanceof HubError) throw new UserError(error.message, { cause: error });
+    throw error;
+  }
+  return toModelSource(text);
+}
 
 /** Absolute path of a source of the configuration. Throws: `UserError` with the reason of the Hub. */
 export async function fetchSource(

@@ -1,9 +1,10 @@
 // `ortler build <model>`: builds a Hugging Face folder, a GGUF file or a model of the Hub, optionally with a LoRA adapter, into an
 // ONNX model folder.
 
+import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { basename, resolve } from 'node:path';
-import { chooseVariants, type Precision } from '@ortler/engine/graph-contract';
+import { basename, join, resolve } from 'node:path';
+import { chooseVariants, MANIFEST_FILE, type Precision } from '@ortler/engine/graph-contract';
 import type { GraphChoice } from '@ortler/hub';
 import {
   buildModel,
@@ -20,7 +21,7 @@ import type { Config } from '../../config/config.ts';
 import { toModelSource } from '../../config/model-list.ts';
 import { toKvType } from '../../models/build-options.ts';
 import { createBuildBars } from '../build-bars.ts';
-import { fetchSource, type HubConfig } from '../fetch-source.ts';
+import { fetchSource, type HubConfig, toGivenSource } from '../fetch-source.ts';
 import { describePrecision, describeVariant } from '../startup-report.ts';
 import type { Terminal } from '../terminal.ts';
 import { UserError } from '../user-error.ts';
@@ -49,11 +50,15 @@ export async function build(
   terminal: Terminal,
 ): Promise<void> {
   const bars = createBuildBars(terminal);
-  const source = toModelSource(model);
+  const source = toGivenSource(model);
   const sourceDir = await fetchSource(source, hub, { terminal, bars, chooseGraph: refuseGraphs });
   if ((await stat(sourceDir).catch(() => undefined)) === undefined)
     throw new UserError(
       `${model} does not exist. Give a folder with config.json, tokenizer.json and *.safetensors, or a GGUF file.`,
+    );
+  if (existsSync(join(sourceDir, MANIFEST_FILE)))
+    throw new UserError(
+      `${model} is built already: serve it, or build the checkpoint that it was made from.`,
     );
   const adapterSource = adapter === undefined ? undefined : toModelSource(adapter);
   const adapterDir =

@@ -6,7 +6,8 @@ import { type ChatMessage, EngineError } from '@ortler/engine';
 import { isModelReference } from '@ortler/hub';
 import { TRPCClientError } from '@trpc/client';
 import type { Config } from '../../config/config.ts';
-import { isOwnModel, type OwnModel, toModelSource } from '../../config/model-list.ts';
+import { isOwnModel, type OwnModel } from '../../config/model-list.ts';
+import { toGivenSource } from '../fetch-source.ts';
 import type { Terminal } from '../terminal.ts';
 import { UserError } from '../user-error.ts';
 import { type AnswerSettings, type ChatSource, openEngineSource, openServerSource } from './chat-source.ts';
@@ -55,7 +56,7 @@ export async function chat(args: ChatArguments, config: Config, terminal: Termin
 
 function pickModel(name: string | undefined, { models }: Config): OwnModel {
   const found = name === undefined ? models[0]! : models.find(({ id }) => id === name);
-  if (found === undefined) return { id: name!, source: toModelSource(name!) };
+  if (found === undefined) return { id: name!, source: toGivenSource(name!) };
   if (isOwnModel(found)) return found;
   throw new UserError(
     `Other servers answer for the model ${found.id}. Start \`ortler serve\`, and give its address with --url.`,

@@ -11,9 +11,9 @@ import {
 } from '@ortler/model-builder';
 import { chooseDevice, type DeviceChoice, probeKernels } from '@ortler/onnxruntime';
 import type { Config } from '../../config/config.ts';
-import { toModelSource } from '../../config/model-list.ts';
 import { toKvType } from '../../models/build-options.ts';
 import { isOperatorError } from '../../models/is-operator-error.ts';
+import { toGivenSource } from '../fetch-source.ts';
 import type { Terminal } from '../terminal.ts';
 import { UserError } from '../user-error.ts';
 import type { Inspection } from './inspection.ts';
@@ -36,7 +36,7 @@ export async function inspect(
   config: Config,
   terminal: Terminal,
 ): Promise<void> {
-  const source = toModelSource(model);
+  const source = toGivenSource(model);
   const refuse = (error: unknown, explain = (message: string) => message): never => {
     if (isOperatorError(error)) throw new UserError(explain(error.message), { cause: error });
     throw error;
