@@ -2,7 +2,7 @@
 
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -185,6 +185,19 @@ describe('ortler build --adapter', () => {
     expect((await ortler(['build', join(folder, 'none')])).err).toContain('none does not exist.');
     expect((await ortler(['build', 'none'])).err).toContain('"none" is no name of the Hub.');
     expect((await ortler(['inspect', 'none'])).err).toContain('"none" is no name of the Hub.');
+  });
+
+  it('names the flag that gives a model its missing chat template', async () => {
+    const plain = join(folder, 'plain');
+    await createTinyCheckpoint(plain);
+    await rm(join(plain, 'chat_template.jinja'), { force: true });
+    const configFile = join(plain, 'tokenizer_config.json');
+    const config = JSON.parse(await readFile(configFile, 'utf8')) as Record<string, unknown>;
+    delete config.chat_template;
+    await writeFile(configFile, JSON.stringify(config));
+    const { code, err } = await ortler(['chat', plain, 'Hello!', '--data-dir', join(folder, 'data')]);
+    expect(code).toBe(1);
+    expect(err).toContain('has no chat template, which chat messages need: give one with --chat-template.');
   });
 
   it('refuses to build a folder that is built already', async () => {

@@ -167,9 +167,11 @@ function toUserError(error: unknown): unknown {
   );
 }
 
-// Messages name the field of a request; users of the command know the flag.
+/** Messages name the field of a request; users of the command know the flag. */
 function inFlagWords(message: string): string {
-  return message.replace(/\b(stop\.maxTokens|max_completion_tokens)\b/g, '--max-tokens');
+  return message
+    .replace(/\b(stop\.maxTokens|max_completion_tokens)\b/g, '--max-tokens')
+    .replace('give one with the request, or when the model is loaded', 'give one with --chat-template');
 }
 
 function rootMessage(error: Error): string {
