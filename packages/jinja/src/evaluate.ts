@@ -4,6 +4,7 @@ import type { FilterContext } from './arguments.ts';
 import { applyBinary, compare, negate } from './arithmetic.ts';
 import { getAttribute, getItem, getSlice } from './attributes.ts';
 import { FILTERS } from './filters.ts';
+import { addMarkup, type Marked, Markup, toPlain } from './markup.ts';
 import { chargeItems, chargeJoin, chargeText } from './meter.ts';
 import type { CallArguments, Expression } from './nodes.ts';
 import { toText } from './print.ts';
@@ -47,9 +48,14 @@ function joinTexts(parts: readonly string[]): string {
 
 /** Throws: `TemplateError` with the line of the innermost expression that failed. */
 export function evaluate(node: Expression, scope: Scope): Value {
+  return toPlain(evaluateMarked(node, scope));
+}
+
+/** As `evaluate`, but markup stays markup. */
+export function evaluateMarked(node: Expression, scope: Scope): Marked {
   try {
     const value = evaluateNode(node, scope);
-    if (MAKERS.has(node.kind)) charge(value);
+    if (MAKERS.has(node.kind) && !(value instanceof Markup)) charge(value);
     return value;
   } catch (error) {
     if (error instanceof TemplateError) error.line ??= node.line;
@@ -95,7 +101,7 @@ function applyTest(name: string, input: Value, args: Arguments): boolean {
 
 const context: FilterContext = { applyFilter, applyTest };
 
-function evaluateNode(node: Expression, scope: Scope): Value {
+function evaluateNode(node: Expression, scope: Scope): Marked {
   switch (node.kind) {
     case 'literal':
       return node.value;
@@ -122,8 +128,10 @@ function evaluateNode(node: Expression, scope: Scope): Value {
       );
     case 'call':
       return call(evaluate(node.callee, scope), evaluateArguments(node.args, scope));
-    case 'filter':
-      return applyFilter(node.name, evaluate(node.input, scope), evaluateArguments(node.args, scope));
+    case 'filter': {
+      const value = applyFilter(node.name, evaluate(node.input, scope), evaluateArguments(node.args, scope));
+      return node.name === 'safe' && typeof value === 'string' ? new Markup(value) : value;
+    }
     case 'test':
       return applyTest(node.name, evaluate(node.input, scope), evaluateArguments(node.args, scope));
     case 'not':
@@ -133,15 +141,18 @@ function evaluateNode(node: Expression, scope: Scope): Value {
     case 'positive':
       return positive(evaluate(node.operand, scope));
     case 'and': {
-      const left = evaluate(node.left, scope);
-      return isTruthy(left) ? evaluate(node.right, scope) : left;
+      const left = evaluateMarked(node.left, scope);
+      return isTruthy(toPlain(left)) ? evaluateMarked(node.right, scope) : left;
     }
     case 'or': {
-      const left = evaluate(node.left, scope);
-      return isTruthy(left) ? left : evaluate(node.right, scope);
+      const left = evaluateMarked(node.left, scope);
+      return isTruthy(toPlain(left)) ? left : evaluateMarked(node.right, scope);
     }
-    case 'binary':
-      return applyBinary(node.operator, evaluate(node.left, scope), evaluate(node.right, scope));
+    case 'binary': {
+      const [left, right] = [evaluateMarked(node.left, scope), evaluateMarked(node.right, scope)];
+      const sum = node.operator === '+' ? addMarkup(left, right) : null;
+      return sum ?? applyBinary(node.operator, toPlain(left), toPlain(right));
+    }
     case 'concat':
       return joinTexts(node.parts.map(part => toText(evaluate(part, scope))));
     case 'compare': {
@@ -154,8 +165,8 @@ function evaluateNode(node: Expression, scope: Scope): Value {
       return true;
     }
     case 'condition':
-      if (isTruthy(evaluate(node.test, scope))) return evaluate(node.yes, scope);
-      if (node.no !== null) return evaluate(node.no, scope);
+      if (isTruthy(evaluate(node.test, scope))) return evaluateMarked(node.yes, scope);
+      if (node.no !== null) return evaluateMarked(node.no, scope);
       return new Undefined('the inline if-expression evaluated to false and no else section was defined.');
   }
 }
@@ -163,7 +174,7 @@ function evaluateNode(node: Expression, scope: Scope): Value {
 /** Names that the original defines and this one does not; taken for undefined they would change the text. */
 const REFUSED_NAMES: readonly string[] = ['cycler', 'joiner', 'lipsum', 'self'];
 
-function lookUp(name: string, scope: Scope): Value {
+function lookUp(name: string, scope: Scope): Marked {
   const value = scope.get(name);
   if (value !== undefined) return value;
   if (REFUSED_NAMES.includes(name)) throw new TemplateError(`"${name}" is not supported.`);

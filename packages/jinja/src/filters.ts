@@ -2,10 +2,10 @@
 // that chat templates are rendered with. A filter that is not here is refused when it is reached.
 
 import { argument, argumentOr, type Filter, optionalInteger, requireText } from './arguments.ts';
-import { codePointCount, countOccurrences, toCodePoints } from './code-points.ts';
+import { codePointCount, toCodePoints } from './code-points.ts';
 import { formatPercent } from './format.ts';
-import { chargeItems, chargeJoin } from './meter.ts';
-import { capitalize, mapPieces, replaceText, stripText } from './methods.ts';
+import { chargeJoin } from './meter.ts';
+import { capitalize, mapPieces, replaceText, splitLines, stripText } from './methods.ts';
 import { toIndent, toJson, toText } from './print.ts';
 import { itemFilters } from './sequence-filters.ts';
 import { TemplateError } from './template-error.ts';
@@ -31,7 +31,7 @@ const textFilters: Readonly<Record<string, Filter>> = {
     return stripText(toText(input), characters === null ? null : toText(characters), true, true);
   },
   string: input => toText(input),
-  // Nothing is escaped in chat templates, so a text is as safe as it is.
+  // Becomes markup in `evaluate.ts`.
   safe: input => toText(input),
   replace: (input, args) => {
     const count = optionalInteger(args, 2, 'count') ?? -1;
@@ -120,8 +120,7 @@ function titleWords(text: string): string {
 }
 
 function indentLines(text: string, prefix: string, first: boolean, blank: boolean): string {
-  chargeItems(countOccurrences(text, '\n'));
-  const lines = `${text}\n`.split('\n').slice(0, -1);
+  const lines = splitLines(`${text}\n`, false);
   chargeJoin(lines, prefix.length + 1);
   const indented = lines.map((line, i) => {
     if (i === 0) return first ? prefix + line : line;

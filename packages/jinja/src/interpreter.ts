@@ -1,6 +1,7 @@
 // Runs the statements of a template and collects its text.
 
-import { applyFilter, call, evaluate, evaluateArguments } from './evaluate.ts';
+import { applyFilter, call, evaluate, evaluateArguments, evaluateMarked } from './evaluate.ts';
+import { type Marked, toPlain } from './markup.ts';
 import { mentionsName } from './mentions-name.ts';
 import { startMeter } from './meter.ts';
 import type { Expression, FilterCall, MacroSignature, Statement, Target } from './nodes.ts';
@@ -73,7 +74,7 @@ class Interpreter {
       case 'for':
         return this.#for(statement, scope);
       case 'set':
-        assign(statement.target, evaluate(statement.value, scope), scope);
+        assign(statement.target, evaluateMarked(statement.value, scope), scope);
         return 'done';
       case 'set-block': {
         const text = this.capture(statement.body, new Scope(scope));
@@ -95,7 +96,8 @@ class Interpreter {
       }
       case 'scope': {
         const inner = new Scope(scope);
-        for (const [target, value] of statement.assignments) assign(target, evaluate(value, scope), inner);
+        for (const [target, value] of statement.assignments)
+          assign(target, evaluateMarked(value, scope), inner);
         return this.#run(statement.body, inner);
       }
       case 'break':
@@ -192,10 +194,11 @@ function applyFilters(text: string, filters: readonly FilterCall[], scope: Scope
   return value;
 }
 
-function assign(target: Target, value: Value, scope: Scope): void {
+function assign(target: Target, marked: Marked, scope: Scope): void {
+  const value = toPlain(marked);
   switch (target.kind) {
     case 'name':
-      scope.set(target.name, value);
+      scope.set(target.name, marked);
       return;
     case 'namespace': {
       const object = scope.get(target.name);

@@ -17,6 +17,7 @@ const SPACES = new RegExp(`${SPACE}+`, 'u');
 /** Python's line ends. */
 const ENDS = '\\n\\r\\v\\f\\x1c-\\x1e\\x85\\u2028\\u2029';
 const LINES = new RegExp(`[^${ENDS}]*(?:\\r\\n|[${ENDS}]|$)`, 'g');
+const ANY_END = new RegExp(`[${ENDS}]`, 'g');
 const LINE_END = new RegExp(`(?:\\r\\n|[${ENDS}])$`);
 
 export const stringMethods: Readonly<Record<string, Method<string>>> = {
@@ -37,7 +38,8 @@ export const stringMethods: Readonly<Record<string, Method<string>>> = {
   rstrip: (self, args) => strip(self, args, false, true),
   split: (self, args) => split(self, args, false),
   rsplit: (self, args) => split(self, args, true),
-  splitlines: (self, args) => splitLines(self, args),
+  splitlines: (self, args) =>
+    splitLines(self, (args.positional[0] ?? args.named.get('keepends') ?? false) === true),
   startswith: (self, args) => {
     const { text } = span(self, args);
     return affixes(args).some(affix => text?.startsWith(affix));
@@ -224,9 +226,9 @@ function splitSpaces(self: string, limit: number, fromRight: boolean): Value[] {
   return parts;
 }
 
-function splitLines(self: string, args: Arguments): Value[] {
-  const keepEnds = (args.positional[0] ?? args.named.get('keepends') ?? false) === true;
-  chargeItems(self.length / 8 + 1);
+/** The lines of a text, at all of Python's line ends. */
+export function splitLines(self: string, keepEnds: boolean): string[] {
+  chargeItems(self.matchAll(ANY_END).reduce(count => count + 1, 1));
   const lines = (self.match(LINES) ?? []).filter(line => line !== '');
   return keepEnds ? lines : lines.map(line => line.replace(LINE_END, ''));
 }

@@ -170,9 +170,7 @@ function jsonString(text: string, ensureAscii: boolean): string {
   if (!ensureAscii || !/[\u007f-\uffff]/.test(plain)) return plain;
   // Each of these characters is a match, which is kept until the last one is found.
   chargeItems(plain.length);
-  return plain.replace(/[\u007f-\uffff]/g, unit =>
-    unit === '\u007f' ? unit : `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+  return plain.replace(/[\u007f-\uffff]/g, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /** How `indent` of `tojson` is given: a number of spaces, a text, or nothing. */

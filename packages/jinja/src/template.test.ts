@@ -84,6 +84,7 @@ it.each([
   "('{{' * 300000).format()",
   "strftime_now('%%' * 300000)",
   "('\\n' * 600000) | indent",
+  "('\\n' * 600000).splitlines()",
   "('é' * 600000) | tojson(ensure_ascii=true)",
   "(['x' * 1000000] * 15) | map('upper') | list",
   "(['X' * 1000000] * 15) | sort",
@@ -95,4 +96,24 @@ it.each([
 
 it('counts the words of a text of any length', () => {
   expect(render("{{ ('two words ' * 100000) | wordcount }}", {})).toBe('200000');
+});
+
+// What Python jinja2 3.1.6 renders, with x = a<"'&b and lines that end in Python's ways.
+it.each([
+  ["{{ '<b>' | safe + x }}", '<b>a&lt;&#34;&#39;&amp;b'],
+  ["{{ x + '<b>' | safe }}", 'a&lt;&#34;&#39;&amp;b<b>'],
+  ["{{ '<' | safe + x | tojson }}", '<&#34;a&lt;\\&#34;&#39;&amp;b&#34;'],
+  ["{% set y = '<' | safe %}{{ y + x + '&' }}", '<a&lt;&#34;&#39;&amp;b&amp;'],
+  ["{% with y = '<' | safe %}{{ y + x }}{% endwith %}", '<a&lt;&#34;&#39;&amp;b'],
+  [
+    "{{ ('<' | safe if x else 1) + x }} {{ (false or '<' | safe) + x }}",
+    '<a&lt;&#34;&#39;&amp;b <a&lt;&#34;&#39;&amp;b',
+  ],
+  ["{{ '<' | safe ~ x }} {{ ['<' | safe, x] | join('&') }}", '<a<"\'&b <&a<"\'&b'],
+  ["{{ ('<' | safe + x) | length }} {{ '<' | safe == '<' }}", '22 True'],
+  ['{{ lines | indent(2) }}', 'a\n  b\n  c\n  d\n\n  e\n'],
+  ['{{ lines | indent(2, true, true) }}', '  a\n  b\n  c\n  d\n  \n  e\n  '],
+  ["{{ '\x7f~é' | tojson(ensure_ascii=true) }}", '"\\u007f~\\u00e9"'],
+])('%s', (source, text) => {
+  expect(render(source, { x: 'a<"\'&b', lines: 'a\r\nb\u000bc\u2028d\n\ne\n' })).toBe(text);
 });
