@@ -10,6 +10,7 @@ export const TOOL_DIALECT_NAMES = [
   'deepseek-v3',
   'deepseek-v3.1',
   'kimi-k2',
+  'cohere',
   'mistral',
   'mistral-v11',
   'mistral-list',
@@ -169,6 +170,24 @@ export const NAMED_DIALECTS: Readonly<Record<ToolDialectName, NamedDialect>> = {
     }),
     templateMarks: ['<|tool_calls_section_begin|>'],
     usedBy: 'Kimi K2',
+  },
+  cohere: {
+    dialect: named('cohere', {
+      trigger: '<|START_ACTION|>',
+      section: { open: '<|START_ACTION|>[\n    ', close: '\n]<|END_ACTION|>' },
+      separator: ',\n    ',
+      call: [
+        { text: '{"tool_call_id": "' },
+        'index',
+        { text: '", "tool_name": "' },
+        'name',
+        { text: '", "parameters": ' },
+        'arguments',
+        { text: '}' },
+      ],
+    }),
+    templateMarks: ['<|START_ACTION|>', '"tool_call_id": "', '"tool_name": "'],
+    usedBy: 'Command R7B and later',
   },
   'mistral-v11': {
     dialect: named('mistral-v11', {

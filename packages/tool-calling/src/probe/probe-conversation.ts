@@ -1,5 +1,7 @@
 // The conversations that a chat template is asked to render, and the text of their calls.
 
+import { commonStart } from './common-text.ts';
+
 /** Renders messages with tools through a chat template; null where the template refuses them. */
 export type RenderConversation = (
   messages: readonly Readonly<Record<string, unknown>>[],
@@ -53,8 +55,10 @@ export function renderCalls(render: RenderConversation, calls: readonly ProbeCal
   if (at === -1) return null;
   const before = plain.slice(0, at).trimEnd();
   const behind = plain.slice(at + ANSWER.length).trim();
-  if (!rendered.startsWith(before)) return null;
-  const body = rendered.slice(before.length).trim();
+  // Before a text there may be marks of reasoning or of an answer, which calls do not have.
+  const start = rendered.startsWith(before) ? before : commonStart(before, rendered).trimEnd();
+  if (start.lastIndexOf(QUESTION.content) === -1) return null;
+  const body = rendered.slice(start.length).trim();
   const text = body.endsWith(behind) ? body.slice(0, body.length - behind.length) : withoutEndMark(body);
   return text?.trim().replaceAll(new RegExp(`${ID}\\d`, 'g'), ID_PLACE) ?? null;
 }

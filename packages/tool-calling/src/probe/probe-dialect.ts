@@ -11,6 +11,7 @@ import {
   SECOND,
   takesLongIds,
 } from './probe-conversation.ts';
+import { readsCallsBack } from './reads-back.ts';
 
 /** A call in rendered text: what is before its name, between name and arguments, and behind them. */
 interface CallText {
@@ -26,7 +27,16 @@ export function probeDialect(render: RenderConversation): ToolDialect | null {
   if (one === null || one.split(FIRST).length !== 2) return null;
   const call = readJsonCall(one) ?? readNamedArguments(render, one);
   if (call === null) return null;
-  const around = readMarks(render, call, one);
+  // Where something counts the calls, the text of the first one is known.
+  for (const marks of [readMarks(render, call, one), singleMarks(call)]) {
+    const dialect = createDialect(render, call, marks);
+    if (dialect !== null && readsCallsBack(render, dialect)) return dialect;
+  }
+  return null;
+}
+
+/** Null where nothing tells a call from text. */
+function createDialect(render: RenderConversation, call: CallText, around: Marks): ToolDialect | null {
   const lead = around.section.open + around.open;
   const trigger = /^(?:<[^<>]+>|\[[A-Z_]+\])/.exec(lead)?.[0];
   if (trigger === undefined && !lead.startsWith('[') && !lead.startsWith('{"')) return null;
@@ -129,7 +139,8 @@ interface Marks {
 }
 
 /** Tells the marks of a section from those of a call, by what stands between two calls. */
-function readMarks(render: RenderConversation, { before, behind }: CallText, one: string): Marks {
+function readMarks(render: RenderConversation, call: CallText, one: string): Marks {
+  const { before, behind } = call;
   const arguments_ = { first_key: 'first value' };
   const two = renderCalls(render, [
     { name: FIRST, arguments: arguments_ },
@@ -137,8 +148,7 @@ function readMarks(render: RenderConversation, { before, behind }: CallText, one
   ]);
   const head = one.slice(0, one.length - behind.length);
   const at = two?.indexOf(SECOND) ?? -1;
-  if (two === null || at === -1 || !two.startsWith(head) || !two.endsWith(behind))
-    return { section: { open: '', close: '' }, open: before, close: behind, separator: '', isSingle: true };
+  if (two === null || at === -1 || !two.startsWith(head) || !two.endsWith(behind)) return singleMarks(call);
   const middle = two.slice(head.length, at);
   const open = commonEnd(before, middle);
   const closeAndSeparator = withoutEnd(middle, open);
@@ -150,6 +160,11 @@ function readMarks(render: RenderConversation, { before, behind }: CallText, one
     separator: withoutStart(closeAndSeparator, close),
     isSingle: false,
   };
+}
+
+/** All text around a call belongs to it. */
+function singleMarks({ before, behind }: CallText): Marks {
+  return { section: { open: '', close: '' }, open: before, close: behind, separator: '', isSingle: true };
 }
 
 /** Text with the places of ids -> parts of a call. */
