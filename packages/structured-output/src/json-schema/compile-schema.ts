@@ -50,6 +50,7 @@ function normaliseDisjoint(
     closeObjects: style.closeObjects ?? isStrict,
     limits,
     fitsMaskBudget,
+    isLenient: !isStrict,
     isSatisfiable: (schema: JsonValue) => compiles({ kind: 'json_schema', text: printJson(schema) }, options),
   };
   const whole = normaliseSchema(document, normaliseOptions);

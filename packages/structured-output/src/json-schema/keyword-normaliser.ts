@@ -8,6 +8,8 @@ import { refuse } from '../refuse.ts';
 export interface NormaliseOptions {
   readonly closeObjects: boolean;
   readonly limits: ConstraintLimits;
+  /** Keywords that no grammar enforces are taken: the finished text is checked, by us or by the caller. Default: false. */
+  readonly isLenient?: boolean;
   /** Leave several `patternProperties` of one object to the final check: they may overlap. Default: false. */
   readonly omitsPatterns?: boolean;
   /** Whether a value fits the schema, by compiling it. Absent: nothing is known. */

@@ -12,6 +12,7 @@ import {
   type SchemaPlace,
 } from './keyword-normaliser.ts';
 import { isLegacyDraft, readTuple, rewriteExclusiveBounds } from './legacy-drafts.ts';
+import { normaliseMultipleOf } from './multiple-of.ts';
 import { normaliseObjectKeywords } from './object-keywords.ts';
 import { removeUnproductive } from './remove-unproductive.ts';
 import { DATA_KEYWORDS, SchemaReferences } from './resolve-ref.ts';
@@ -107,6 +108,7 @@ class SchemaNormaliser implements KeywordNormaliser {
     normaliseObjectKeywords(this, source, here, out, also);
     for (const [keyword, value] of Object.entries(source))
       this.#takeKeyword(keyword, value, source, here, out);
+    normaliseMultipleOf(this, here, out, also);
     normaliseStringKeywords(this, source, here, out, also);
     if (!this.#takeContains(source, at, out)) return false;
     if (also.length > 0) out.allOf = [...((out.allOf as JsonValue[] | undefined) ?? []), ...also];

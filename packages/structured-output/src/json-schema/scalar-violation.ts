@@ -63,7 +63,7 @@ function brokenNumberKeyword(source: JsonMap, value: number | bigint): string | 
 }
 
 /** Exact, in decimal: 0.3 is a multiple of 0.1. */
-function isMultiple(value: number | bigint, divisor: number | bigint): boolean {
+export function isMultiple(value: number | bigint, divisor: number | bigint): boolean {
   const [a, b] = [toDecimal(value), toDecimal(divisor)];
   if (a === null || b === null) return false;
   const exponent = Math.min(a.exponent, b.exponent);
@@ -73,7 +73,7 @@ function isMultiple(value: number | bigint, divisor: number | bigint): boolean {
 }
 
 /** Null for infinities, which numbers past 1e308 have become. */
-function toDecimal(value: number | bigint): { mantissa: bigint; exponent: number } | null {
+export function toDecimal(value: number | bigint): { mantissa: bigint; exponent: number } | null {
   const match = /^(-?\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(String(value));
   if (match === null) return null;
   const [, whole, fraction = '', exponent = '0'] = match;

@@ -34,7 +34,7 @@ function createLeaves(style: JsonStyle, { limits, fitsMaskBudget }: CompileOptio
   return {
     toJson: ({ schema, place, isLenient = false }) => {
       const { closeObjects = false } = style;
-      const options = { closeObjects, limits, fitsMaskBudget, omitsPatterns: isLenient };
+      const options = { closeObjects, limits, fitsMaskBudget, isLenient, omitsPatterns: isLenient };
       const normalised = within(place, () => normaliseSchema(schema, options));
       refuseImpossible(normalised, place);
       if (!isLenient) refuseUnenforced(normalised, place);
