@@ -19,7 +19,7 @@ export interface SchemaSource {
 /** Throws: `invalid_constraint` naming the place of what is malformed, or not enforced where it must be. */
 export function compileSchema(source: SchemaSource, options: CompileOptions): PreparedConstraint {
   const { document, isStrict } = source;
-  const normalised = normaliseDisjoint(source, options);
+  const normalised = normaliseCompilable(source, options);
   refuseImpossible(normalised);
   if (isStrict) refuseUnenforced(normalised);
   const { grammar, isExact } = compileOneOfs(normalised, source, options);
@@ -40,8 +40,11 @@ export function refuseUnenforced({ unenforced }: NormalisedSchema, within = '#')
   refuse(place, `The keyword ${first.keyword} cannot be enforced while the text is generated`);
 }
 
-/** llguidance compiles several `patternProperties` only where they are disjoint; others are checked in the finished text. */
-function normaliseDisjoint(
+/**
+ * llguidance compiles several `patternProperties` only where they are disjoint, and keywords beside a reference only where that
+ * does not lead back; others are checked in the finished text.
+ */
+function normaliseCompilable(
   { document, style, isStrict }: SchemaSource,
   options: CompileOptions,
 ): NormalisedSchema {
@@ -54,19 +57,26 @@ function normaliseDisjoint(
     isSatisfiable: (schema: JsonValue) => compiles({ kind: 'json_schema', text: printJson(schema) }, options),
   };
   const whole = normaliseSchema(document, normaliseOptions);
-  return hasOverlappingPatterns(whole, options)
-    ? normaliseSchema(document, { ...normaliseOptions, omitsPatterns: true })
+  const reason = refusalOf(whole, options);
+  const omitsPatterns = reason.includes('not disjoint');
+  const omitsBesideReferences = reason.includes('circular references with sibling keys');
+  return omitsPatterns || omitsBesideReferences
+    ? normaliseSchema(document, { ...normaliseOptions, omitsPatterns, omitsBesideReferences })
     : whole;
 }
 
-function hasOverlappingPatterns({ schema }: NormalisedSchema, { tryCompile }: CompileOptions): boolean {
+/** Why llguidance cannot compile a schema that has keywords which it takes in some combinations only; empty where it can. */
+function refusalOf(
+  { schema, hasBesideReferences }: NormalisedSchema,
+  { tryCompile }: CompileOptions,
+): string {
   const text = printJson(withStyle(schema, {}, { coercesOneOf: true, extent: 'whole' }));
-  if (!text.includes('"patternProperties":')) return false;
+  if (!text.includes('"patternProperties":') && !hasBesideReferences) return '';
   try {
     tryCompile({ kind: 'json_schema', text });
-    return false;
+    return '';
   } catch (error) {
-    return error instanceof GrammarRefused && error.message.includes('not disjoint');
+    return error instanceof GrammarRefused ? error.message : '';
   }
 }
 

@@ -12,6 +12,8 @@ export interface NormaliseOptions {
   readonly isLenient?: boolean;
   /** Leave several `patternProperties` of one object to the final check: they may overlap. Default: false. */
   readonly omitsPatterns?: boolean;
+  /** Leave the keywords beside a `$ref` to the final check. Default: false. */
+  readonly omitsBesideReferences?: boolean;
   /** Whether a value fits the schema, by compiling it. Absent: nothing is known. */
   readonly isSatisfiable?: (schema: JsonValue) => boolean;
   /** Whether the masks of a pattern stay within their budget. Absent: nothing is generated. */

@@ -2,7 +2,7 @@
 // the caller refuses the schema or checks the finished text. The result is never stricter than the schema, except that
 // properties keep their declared order.
 
-import { emptyMap, isList, isMap, type JsonMap, type JsonValue, printJson } from '@ortler/json';
+import { emptyMap, equalJson, isList, isMap, type JsonMap, type JsonValue, printJson } from '@ortler/json';
 import { pointer, refuse } from '../refuse.ts';
 import { sharesBranches } from './closed-objects.ts';
 import {
@@ -32,6 +32,8 @@ export interface NormalisedSchema {
   readonly oneOfs: readonly UnenforcedKeyword[];
   /** Enforced except for rare texts (a key written twice, U+007F in a pattern), so the finished text is still worth a look. */
   readonly isApproximate: boolean;
+  /** Keywords stand beside a `$ref`, which llguidance takes only where the reference does not lead back. */
+  readonly hasBesideReferences: boolean;
 }
 
 const TYPES = new Set(['null', 'boolean', 'object', 'array', 'number', 'string', 'integer']);
@@ -57,6 +59,7 @@ class SchemaNormaliser implements KeywordNormaliser {
   readonly #unenforced: UnenforcedKeyword[] = [];
   readonly #oneOfs: UnenforcedKeyword[] = [];
   #isApproximate = false;
+  #hasBesideReferences = false;
   #valueCount = 0;
 
   constructor(document: JsonValue, options: NormaliseOptions) {
@@ -82,6 +85,7 @@ class SchemaNormaliser implements KeywordNormaliser {
       unenforced: this.#unenforced,
       oneOfs: this.#oneOfs,
       isApproximate: this.#isApproximate,
+      hasBesideReferences: this.#hasBesideReferences,
     };
   }
 
@@ -111,6 +115,10 @@ class SchemaNormaliser implements KeywordNormaliser {
     normaliseMultipleOf(this, here, out, also);
     normaliseStringKeywords(this, source, here, out, also);
     if (!this.#takeContains(source, at, out)) return false;
+    if (out.$ref !== undefined && Object.keys(out).length + also.length > 1) {
+      if (this.options.omitsBesideReferences === true) return this.#onlyReference(source, out, here);
+      this.#hasBesideReferences = true;
+    }
     if (also.length > 0) out.allOf = [...((out.allOf as JsonValue[] | undefined) ?? []), ...also];
     return inOrderOf(source, out);
   }
@@ -208,6 +216,15 @@ class SchemaNormaliser implements KeywordNormaliser {
       chain: at.chain,
     });
     return `#/$defs/${name}`;
+  }
+
+  /** Without the keywords beside it; a type that the target has too is none the less enforced. */
+  #onlyReference({ $ref }: JsonMap, out: JsonOut, at: SchemaPlace): JsonValue {
+    const target = this.#references.resolve(String($ref), at.base)?.schema;
+    const isSameType = isMap(target) && out.type !== undefined && equalJson(target.type ?? true, out.type);
+    for (const keyword of Object.keys(out))
+      if (keyword !== '$ref' && !(keyword === 'type' && isSameType)) this.markUnenforced(keyword, at);
+    return { $ref: out.$ref! };
   }
 
   #checkEnum(value: JsonValue, place: string): JsonValue {

@@ -56,7 +56,8 @@ function takeOpenProperties(
       : normaliser.descend(additionalProperties, at, 'additionalProperties');
   const isExplicit = additionalProperties !== undefined || additional === false;
   if (patterns !== null) {
-    if (normaliser.options.omitsPatterns === true && Object.keys(patterns).length > 1) {
+    const hasOthers = Object.keys(patterns).length > 1 || at.isShared || at.sharesBranches;
+    if (normaliser.options.omitsPatterns === true && hasOthers) {
       normaliser.markUnenforced('patternProperties', at);
       return;
     }
