@@ -6,6 +6,7 @@ import { larkJson, larkLiteral, larkRegex } from '../lark/write-lark.ts';
 import { refuse } from '../refuse.ts';
 import type { TaggedNode, TagNode } from '../tag-node.ts';
 import type { SpecialToken } from '../token-vocabulary.ts';
+import { hasPattern, isRegular, toTerminal } from './regular-parts.ts';
 
 /** Compilers of the leaves of a tag to Lark. Each throws `invalid_constraint`. */
 export interface TagLeaves {
@@ -95,9 +96,22 @@ class TagWriter {
           item.length === undefined ? this.#textUntil([next.text]) : this.#boundedText(item, next.text),
         );
         i++;
+        continue;
+      }
+      const run = this.#regularFrom(items, i);
+      if (run.length > 1 && run.some(hasPattern)) {
+        parts.push(this.#defineTerminal(toTerminal(run, this.#leaves.toRegex)));
+        i += run.length - 1;
       } else parts.push(this.#toExpression(item, next === undefined ? until : ['']));
     }
     return `(${parts.join(' ')})`;
+  }
+
+  /** The regular items from here on. */
+  #regularFrom(items: readonly TagNode[], start: number): readonly TagNode[] {
+    const isPlain = (text: string) => this.#split(text).every(part => typeof part === 'string');
+    const end = items.findIndex((item, i) => i >= start && !isRegular(item, isPlain));
+    return items.slice(start, end === -1 ? items.length : end);
   }
 
   /** Parts of an inner list of rules are known inside of it alone. */
@@ -125,7 +139,25 @@ class TagWriter {
       return `${content.items.length > 1 ? head : ''} ${this.#textUntil(ends)}`;
     }
     const end = ends.map(text => this.#literal(text)).join(' | ');
+    const pattern = this.#patternAtEnd(content, ends);
+    if (pattern !== null) return pattern;
     return `${this.#toExpression(content, following)} (${end})`;
+  }
+
+  /** Content whose last part is a pattern, with the first of `ends` that may end it. Null for other content. */
+  #patternAtEnd(content: TagNode, ends: readonly string[]): string | null {
+    const isPlain = (text: string) => this.#split(text).every(part => typeof part === 'string');
+    if (ends.includes('') || !ends.every(isPlain)) return null;
+    const items = content.kind === 'sequence' ? content.items : [content];
+    const before = items.findLastIndex(item => !isRegular(item, isPlain)) + 1;
+    const last = items.slice(before);
+    // The text behind free text is read with it.
+    if (!last.some(hasPattern) || items[before - 1]?.kind === 'any-text') return null;
+    const head = before === 0 ? '' : `${this.#sequence(items.slice(0, before), [''])} `;
+    const name = `lazy${this.#lines.length}`;
+    const end = ends.map(larkLiteral).join(' | ');
+    this.#lines.push(`${name}[lazy]: ${toTerminal(last, this.#leaves.toRegex)} (${end})`);
+    return head + name;
   }
 
   /** Free text with the first of `ends` at its end. */
@@ -203,6 +235,12 @@ class TagWriter {
 
   #define(body: string): string {
     const name = `part${this.#lines.length}`;
+    this.#lines.push(`${name}: ${body}`);
+    return name;
+  }
+
+  #defineTerminal(body: string): string {
+    const name = `PART${this.#lines.length}`;
     this.#lines.push(`${name}: ${body}`);
     return name;
   }

@@ -1,0 +1,47 @@
+// Parts of a tag that are patterns with texts around them. As one terminal they are exact: apart, the lexer reads as much as fits a
+// pattern, also the text behind it.
+
+import { larkLiteral, larkRegex } from '../lark/write-lark.ts';
+import type { TagNode } from '../tag-node.ts';
+
+/** `isPlain`: whether a text has no special tokens, which are no text of a terminal. */
+export function isRegular(node: TagNode, isPlain: (text: string) => boolean): boolean {
+  switch (node.kind) {
+    case 'text':
+      return isPlain(node.text);
+    case 'regex':
+      return true;
+    case 'sequence':
+    case 'choice':
+      return node.items.every(item => isRegular(item, isPlain));
+    default:
+      return false;
+  }
+}
+
+export function hasPattern(node: TagNode): boolean {
+  if (node.kind === 'sequence' || node.kind === 'choice') return node.items.some(hasPattern);
+  return node.kind === 'regex';
+}
+
+/** The body of a terminal for regular nodes in a row. `toRegex`: a pattern in the syntax of llguidance. */
+export function toTerminal(
+  nodes: readonly TagNode[],
+  toRegex: (pattern: string, place: string) => string,
+): string {
+  const write = (node: TagNode): string => {
+    switch (node.kind) {
+      case 'text':
+        return node.text === '' ? '/(?:)/' : larkLiteral(node.text);
+      case 'regex':
+        return larkRegex(toRegex(node.pattern, node.place));
+      case 'choice':
+        return `(${node.items.map(write).join(' | ')})`;
+      case 'sequence':
+        return `(${node.items.map(write).join(' ')})`;
+      default:
+        throw new Error(`A part of the kind ${node.kind} is no terminal.`);
+    }
+  };
+  return nodes.map(write).join(' ');
+}
