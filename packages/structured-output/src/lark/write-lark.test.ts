@@ -11,7 +11,7 @@ function matches(expression: string, text: string): boolean {
 }
 
 describe('Lark', () => {
-  it.each(['a', '"', '\\', '\n\t', '/x/', '<|end|>', 'é😀', '\u0001', '// no comment'])(
+  it.each(['a', '"', '\\', '\n\t', '/x/', '<|end|>', 'é😀', '\u0001', '\u007f\u0085', '// no comment'])(
     'has the literal %j as that text',
     text => {
       expect(matches(larkLiteral(text), text)).toBe(true);

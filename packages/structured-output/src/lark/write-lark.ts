@@ -4,7 +4,11 @@ import { type JsonValue, printJson } from '@ortler/json';
 
 /** A literal text. Lone surrogates cannot be written as UTF-8 and must have been refused. */
 export function larkLiteral(text: string): string {
-  return JSON.stringify(text);
+  // The reader of llguidance takes control characters as escapes only; JSON leaves these as they are.
+  return JSON.stringify(text).replace(
+    /[\x7f-\x9f]/g,
+    character => `\\u00${character.charCodeAt(0).toString(16)}`,
+  );
 }
 
 /** A part of the answer that is JSON of a schema; stands where a rule's name may stand. */
