@@ -16,6 +16,7 @@ export {
   ToolCallParser,
   type ToolCallParserOptions,
 } from './parser/tool-call-parser.ts';
-export type { RenderConversation } from './probe/probe-conversation.ts';
+export { type RenderConversation, showsCalls } from './probe/probe-conversation.ts';
 export { probeDialect } from './probe/probe-dialect.ts';
 export type { CallRule, Tool, ToolDialect, ToolSchema } from './tool-dialect.ts';
+export { type PastCall, writeCalls } from './write-calls.ts';

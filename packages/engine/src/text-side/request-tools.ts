@@ -8,6 +8,7 @@ import type { ValidTools } from '../request/validate-tools.ts';
 import type { ChatTemplates } from '../text/chat-template.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
 import type { ToolDialects } from '../text/tools/tool-dialects.ts';
+import { writePastCalls } from '../text/tools/written-calls.ts';
 import { writeTools } from '../text/tools/written-tools.ts';
 
 export interface RequestTools extends Pick<ValidTools, 'choice' | 'parallel' | 'style'> {
@@ -34,11 +35,12 @@ export function readTools(
   const { definitions, choice, parallel, style } = valid;
   const functions = definitions.map(toFunction);
   const template = templates.select({ ...prompt.template, tools: functions });
-  const { dialect, isWritten } = dialects.choose(template);
+  const { dialect, isWritten, writesCalls } = dialects.choose(template);
+  const messages = writesCalls ? writePastCalls(prompt.messages, dialect) : prompt.messages;
   return {
     prompt: isWritten
-      ? { ...prompt, messages: writeTools(prompt.messages, functions) }
-      : { ...prompt, template: { ...prompt.template, tools: functions } },
+      ? { ...prompt, messages: writeTools(messages, functions) }
+      : { ...prompt, messages, template: { ...prompt.template, tools: functions } },
     tools: {
       dialect,
       tools: definitions.map(toTool),

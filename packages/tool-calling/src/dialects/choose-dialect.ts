@@ -34,5 +34,7 @@ export function chooseDialect({ template, responseTemplate, render }: DialectSou
 /** Null where no dialect's marks are in the template. */
 export function findNamedDialect(template: string): NamedDialect | null {
   const all: readonly NamedDialect[] = Object.values(NAMED_DIALECTS);
-  return all.find(({ templateMarks }) => templateMarks.every(mark => template.includes(mark))) ?? null;
+  const hasAll = (marks: readonly string[]) => marks.every(mark => template.includes(mark));
+  const found = all.find(({ templateMarks }) => hasAll(templateMarks));
+  return found ?? all.find(({ toolMarks }) => toolMarks !== undefined && hasAll(toolMarks)) ?? null;
 }

@@ -29,6 +29,8 @@ export interface NamedDialect {
   readonly dialect: ToolDialect;
   /** Texts that a chat template of such a model has, all of them. */
   readonly templateMarks: readonly string[];
+  /** The same for templates that show tools and no calls. */
+  readonly toolMarks?: readonly string[];
   readonly usedBy: string;
 }
 
@@ -257,6 +259,7 @@ export const NAMED_DIALECTS: Readonly<Record<ToolDialectName, NamedDialect>> = {
       arguments: PYTHON_ARGUMENTS,
     }),
     templateMarks: ['<|tool_call_start|>'],
+    toolMarks: ['"List of tools: '],
     usedBy: 'LFM2',
   },
   'qwen3-coder': {

@@ -200,7 +200,8 @@ function isWritable(value: unknown, notation: LiteralNotation): boolean {
   );
 }
 
-function toLiteral(value: unknown, notation: LiteralNotation): string {
+/** A value in the notation. */
+export function toLiteral(value: unknown, notation: LiteralNotation): string {
   const { words, quote, keys, keyEnd, separator } = notation;
   if (value === null) return words.null;
   if (typeof value === 'boolean') return value ? words.true : words.false;

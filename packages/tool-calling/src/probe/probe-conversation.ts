@@ -69,6 +69,13 @@ export function takesLongIds(render: RenderConversation): boolean {
   return render([QUESTION, toMessage([call], () => `call_${'a'.repeat(24)}`)], TOOLS) !== null;
 }
 
+/** Whether a call is in what the template renders; also true where it refuses calls. */
+export function showsCalls(render: RenderConversation): boolean {
+  const call = { name: FIRST, arguments: { first_key: 'a' } };
+  const [plain, called] = [toMessage([]), toMessage([call])].map(answer => render([QUESTION, answer], TOOLS));
+  return called == null || called.split(FIRST).length > (plain ?? '').split(FIRST).length;
+}
+
 /** A turn with calls may end in a mark of its own. */
 function withoutEndMark(body: string): string | null {
   const end = /<[|\uff5c]?[^<>]*(?:end|eo[mst])[^<>]*>$/.exec(body);

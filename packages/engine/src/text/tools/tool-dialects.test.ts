@@ -42,6 +42,23 @@ describe('the dialect of a chat template', () => {
     expect(choose(writing('<my_call>', ''), { option: 'generic' })).toEqual(generic);
   });
 
+  it('is that of the marks of its tools where the template shows tools and no calls, which are written', () => {
+    const silent = '{{ tools }}{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}';
+    const chosen = (template: string, option: ToolDialectOption = 'auto') => {
+      const templates = new ChatTemplates({}, new Map([['default', template]]));
+      const { dialect, isWritten, writesCalls } = new ToolDialects({
+        option,
+        templates,
+        responseTemplate: undefined,
+      }).choose({ source: template, isOwn: true });
+      return [dialect.name, isWritten, writesCalls];
+    };
+    expect(chosen(`{{ "List of tools: [" }}${silent}`)).toEqual(['lfm2', false, true]);
+    expect(chosen(silent, 'granite')).toEqual(['granite', false, true]);
+    expect(chosen(writing('<tool_call>\n', '\n</tool_call>'))).toEqual(['hermes', false, false]);
+    expect(chosen(silent)).toEqual(['hermes', true, false]);
+  });
+
   it('is the one that was set', () => {
     expect(choose(writing('<my_call>', ''), { option: 'kimi-k2' })).toEqual({
       trigger: '<|tool_calls_section_begin|>',

@@ -5,6 +5,7 @@ import {
   chooseDialect,
   NAMED_DIALECTS,
   type RenderConversation,
+  showsCalls,
   type ToolDialect,
 } from '@ortler/tool-calling';
 import { EngineError } from '../../errors.ts';
@@ -13,11 +14,13 @@ import type { ToolDialectOption } from '../../request/tool-dialect-option.ts';
 import type { ChatTemplates } from '../chat-template.ts';
 import { renderTemplate } from '../render-template.ts';
 
-/** A dialect, and who shows tools and past calls to the model. */
+/** A dialect, and how the model gets to see tools and past calls. */
 export interface ChosenDialect {
   readonly dialect: ToolDialect;
   /** The template does not know tools: `written-tools.ts` puts them into the messages. */
   readonly isWritten: boolean;
+  /** The template shows tools and no calls: `written-calls.ts` puts past calls into the messages. */
+  readonly writesCalls: boolean;
 }
 
 export interface ToolDialectsOptions {
@@ -27,7 +30,11 @@ export interface ToolDialectsOptions {
   readonly responseTemplate: unknown;
 }
 
-const GENERIC: ChosenDialect = { dialect: NAMED_DIALECTS.hermes.dialect, isWritten: true };
+const GENERIC: ChosenDialect = {
+  dialect: NAMED_DIALECTS.hermes.dialect,
+  isWritten: true,
+  writesCalls: false,
+};
 const KNOWS_TOOLS = /\btools\b/;
 /** A model has one template or two; requests may bring others. */
 const KEPT_LIMIT = 16;
@@ -58,14 +65,19 @@ export class ToolDialects {
     if (option === 'generic') return GENERIC;
     if (option !== 'auto') {
       const { dialect } = NAMED_DIALECTS[option];
-      return { dialect, isWritten: !knowsTools && option === 'hermes' };
+      const isWritten = !knowsTools && option === 'hermes';
+      return {
+        dialect,
+        isWritten,
+        writesCalls: !isWritten && isOwn && !showsCalls(this.#renderer(template)),
+      };
     }
     if (!knowsTools) return GENERIC;
     // A template that came with a request is rendered in a worker only, so its marks have to do.
-    const dialect = chooseDialect(
-      isOwn ? { template, responseTemplate, render: this.#renderer(template) } : { template },
-    );
-    return dialect === null ? GENERIC : { dialect, isWritten: false };
+    const render = isOwn ? this.#renderer(template) : undefined;
+    const dialect = chooseDialect({ template, ...(render !== undefined && { responseTemplate, render }) });
+    if (dialect === null) return GENERIC;
+    return { dialect, isWritten: false, writesCalls: render !== undefined && !showsCalls(render) };
   }
 
   #renderer(template: string): RenderConversation {
