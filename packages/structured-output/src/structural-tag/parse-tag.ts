@@ -77,7 +77,7 @@ function parseFormat(value: JsonValue, place: string, depth: number): TagNode {
       checkKeys(value, ['type'], place);
       return { kind: 'any-text', place };
     case 'sequence':
-      return { kind: 'sequence', items: items() };
+      return { kind: 'sequence', items: items().flatMap(openTag) };
     case 'or':
       return { kind: 'choice', items: items() };
     case 'tag':
@@ -107,6 +107,15 @@ function parseFormat(value: JsonValue, place: string, depth: number): TagNode {
         `The format type ${JSON.stringify(value.type ?? null)} is not supported; supported: const_string, json_schema, regex, grammar, any_text, sequence, or, tag, triggered_tags, tags_with_separator`,
       );
   }
+}
+
+/** Text and patterns before a tag end where it begins, so its beginning is a text of its own. */
+function openTag(item: TagNode, index: number): readonly TagNode[] {
+  if (item.kind !== 'tag' || item.begin === '' || index === 0) return [item];
+  return [
+    { kind: 'text', text: item.begin },
+    { ...item, begin: '' },
+  ];
 }
 
 function parseTagged(value: JsonValue, place: string, depth: number): TaggedNode {

@@ -34,6 +34,23 @@ describe('a pattern that the text behind it fits too', () => {
     ]);
   });
 
+  it('and free text end where a tag begins', () => {
+    const digit = tag('<t>', pattern('[0-9]'), '</t>');
+    for (const before of [pattern('.*'), { type: 'any_text' }])
+      expect(allowed(sequence(before, digit), ['ab<t>1</t>', '<t>1</t>', 'ab', 'ab<t>c</t>'])).toEqual([
+        'ab<t>1</t>',
+        '<t>1</t>',
+      ]);
+  });
+
+  it('is one of several', () => {
+    const format = {
+      type: 'or',
+      elements: [text('a'), sequence(text('ab'), text('x')), pattern('a[a-z]*!')],
+    };
+    expect(allowed(format, ['a', 'abx', 'abx!', 'a!', 'ab'])).toEqual(['a', 'abx', 'abx!', 'a!']);
+  });
+
   it('behind JSON ends with its tag', () => {
     const schema = { type: 'json_schema', json_schema: { type: 'integer' } };
     expect(

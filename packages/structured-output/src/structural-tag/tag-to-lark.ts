@@ -69,6 +69,8 @@ class TagWriter {
       case 'sequence':
         return this.#sequence(node.items, until);
       case 'choice':
+        if (hasPattern(node) && this.#regularFrom([node], 0).length === 1)
+          return this.#defineRun([node], true);
         return `(${node.items.map(item => this.#toExpression(item, until)).join(' | ')})`;
       case 'rules':
         return this.#withRules(node);
@@ -100,7 +102,8 @@ class TagWriter {
       }
       const run = this.#regularFrom(items, i);
       if (run.length > 1 && run.some(hasPattern)) {
-        parts.push(this.#defineTerminal(toTerminal(run, this.#leaves.toRegex)));
+        const isLast = i + run.length === items.length && until.length === 0;
+        parts.push(this.#defineRun(run, isLast));
         i += run.length - 1;
       } else parts.push(this.#toExpression(item, next === undefined ? until : ['']));
     }
@@ -239,9 +242,12 @@ class TagWriter {
     return name;
   }
 
-  #defineTerminal(body: string): string {
-    const name = `PART${this.#lines.length}`;
-    this.#lines.push(`${name}: ${body}`);
+  /** Where something follows, a text at the end of the run is the first one that may end it: it may fit the pattern as well. */
+  #defineRun(run: readonly TagNode[], isLast: boolean): string {
+    const last = run.at(-1)!;
+    const isLazy = !isLast && last.kind === 'text' && last.text !== '';
+    const name = `${isLazy ? 'lazy' : 'PART'}${this.#lines.length}`;
+    this.#lines.push(`${name}${isLazy ? '[lazy]' : ''}: ${toTerminal(run, this.#leaves.toRegex)}`);
     return name;
   }
 
