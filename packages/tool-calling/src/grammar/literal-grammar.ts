@@ -3,7 +3,7 @@
 
 import type { TagNode } from '@ortler/structured-output';
 import { isReadTo } from '../find-marks.ts';
-import { isSchema, printValue } from '../merged-schema.ts';
+import { isSchema, printValue, SILENT_KEYWORDS } from '../merged-schema.ts';
 import type { ArgumentsForm, LiteralNotation, ToolSchema } from '../tool-dialect.ts';
 import { allowsAllTypes, typesOf, type ValueType, valuesOf } from '../value-kinds.ts';
 import { LiteralRules } from './literal-rules.ts';
@@ -30,6 +30,8 @@ const ARGUMENT_NAME = /^[A-Za-z_]\w*$/;
 const ANY_ARGUMENT = '[A-Za-z_][A-Za-z0-9_]{0,63}';
 /** Where any of them may be the first one, each is written out behind all before it. */
 const OPTIONAL_LIMIT = 128;
+/** Name of the rule of any value; those of references begin with a number sign. */
+const ANY_VALUE = 'any value';
 const BARE_KEY = /^[^\s:,{}[\]"]+$/;
 const STRING_KEYWORDS = ['minLength', 'maxLength', 'pattern', 'format'];
 const NUMBER_KEYWORDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'];
@@ -118,13 +120,14 @@ class ValueGrammars {
           .filter(({ schema: each, root }) => typesOf(each, root).size > 0)
           .map(branch => this.of(branch, depth - 1)),
       );
-    // Where the schema says nothing, the values are plain ones.
-    const isOpen = schema.type === undefined && allowsAllTypes(said);
-    const types: readonly ValueType[] = isOpen ? ['string', 'number', 'boolean', 'null'] : [...said];
-    return choiceOf(
-      part,
-      types.map(type => this.#typedGrammar(part, { ...onlyAbout(type, schema), type }, type, depth)),
-    );
+    const ofTypes = () =>
+      choiceOf(
+        part,
+        [...said].map(type => this.#typedGrammar(part, { ...onlyAbout(type, schema), type }, type, depth)),
+      );
+    // Where the schema says nothing, lists and objects have such values themselves.
+    const isOpen = allowsAllTypes(said) && Object.keys(schema).every(keyword => SILENT_KEYWORDS.has(keyword));
+    return isOpen ? this.rules.named(ANY_VALUE, ofTypes) : ofTypes();
   }
 
   #typedGrammar(part: SchemaPart, schema: ToolSchema, type: ValueType, depth: number): TagNode {

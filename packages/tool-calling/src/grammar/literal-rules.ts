@@ -23,9 +23,14 @@ export class LiteralRules {
         throw new ToolGrammarError(part.place, 'The schema has too many parts to be written');
       return make(part);
     }
+    return this.named(name, () => make({ ...part, schema: { $ref: name } }));
+  }
+
+  /** The grammar of this name, made once. Throws: as `make`. */
+  named(name: string, make: () => TagNode): TagNode {
     if (!this.#rules.has(name)) {
       this.#rules.set(name, null);
-      this.#rules.set(name, make({ ...part, schema: { $ref: name } }));
+      this.#rules.set(name, make());
     }
     return { kind: 'rule', name };
   }
