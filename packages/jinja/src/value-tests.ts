@@ -35,7 +35,8 @@ const plain: Readonly<Record<string, ValueTest>> = {
   iterable: isIterable,
   // In Python a dictionary has a length and items, which is all that this test asks for.
   sequence: value => isIterable(value) && !(value instanceof Generator),
-  callable: value => value instanceof Callable,
+  // In Python an undefined value can be called: that is how it fails.
+  callable: value => value instanceof Callable || value instanceof Undefined,
   sameas: (value, args) => isSame(value, operand(args)),
   test: value => typeof value === 'string' && TESTS.has(value),
   odd: value => Math.abs(integerOf(value) % 2) === 1,
