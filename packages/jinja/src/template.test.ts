@@ -113,6 +113,7 @@ it.each([
   ["{{ ('<' | safe + x) | length }} {{ '<' | safe == '<' }}", '22 True'],
   ['{{ lines | indent(2) }}', 'a\n  b\n  c\n  d\n\n  e\n'],
   ['{{ lines | indent(2, true, true) }}', '  a\n  b\n  c\n  d\n  \n  e\n  '],
+  ['{{ nothing is callable }} {{ x is callable }}', 'True False'],
   ["{{ '\x7f~é' | tojson(ensure_ascii=true) }}", '"\\u007f~\\u00e9"'],
 ])('%s', (source, text) => {
   expect(render(source, { x: 'a<"\'&b', lines: 'a\r\nb\u000bc\u2028d\n\ne\n' })).toBe(text);
