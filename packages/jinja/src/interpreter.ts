@@ -131,16 +131,19 @@ class Interpreter {
         return isTruthy(evaluate(filter, inner));
       });
     }
-    if (items.length === 0) return this.#run(otherwise, new Scope(scope));
     const loop = new LoopState(items);
+    // As jinja2 compiles it: a body that was left by `break` or `continue` does not count.
+    let hasFinished = false;
     for (let i = 0; i < items.length; i++) {
       loop.index0 = i;
       const inner = new Scope(scope);
       inner.set('loop', loop);
       assign(target, items[i]!, inner);
-      if (this.#run(body, inner) === 'break') break;
+      const flow = this.#run(body, inner);
+      if (flow === 'break') break;
+      if (flow === 'done') hasFinished = true;
     }
-    return 'done';
+    return hasFinished ? 'done' : this.#run(otherwise, new Scope(scope));
   }
 
   #callBlock(statement: Extract<Statement, { kind: 'call-block' }>, scope: Scope): void {

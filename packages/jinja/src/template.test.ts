@@ -118,3 +118,13 @@ it.each([
 ])('%s', (source, text) => {
   expect(render(source, { x: 'a<"\'&b', lines: 'a\r\nb\u000bc\u2028d\n\ne\n' })).toBe(text);
 });
+
+// What Python jinja2 3.1.6 renders.
+it.each([
+  ['{% for i in [1, 2] %}{{ i }}{% continue %}{% else %}E{% endfor %}', '12E'],
+  ['{% for i in [1, 2] %}{{ i }}{% break %}{% else %}E{% endfor %}', '1E'],
+  ['{% for i in [1, 2] %}{{ i }}{% if i == 2 %}{% break %}{% endif %}{% else %}E{% endfor %}', '12'],
+  ['{% for i in [1, 2] %}{{ i }}{% if i == 1 %}{% continue %}{% endif %}{% else %}E{% endfor %}', '12'],
+])('the else of a loop is for one of which no turn came to its end: %s', (source, text) => {
+  expect(render(source)).toBe(text);
+});
