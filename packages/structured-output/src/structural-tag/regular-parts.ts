@@ -19,9 +19,17 @@ export function isRegular(node: TagNode, isPlain: (text: string) => boolean): bo
   }
 }
 
-export function hasPattern(node: TagNode): boolean {
-  if (node.kind === 'sequence' || node.kind === 'choice') return node.items.some(hasPattern);
-  return node.kind === 'regex';
+/** More patterns in a row may cost too much as one terminal: a text fits them in too many ways. */
+export const PATTERN_LIMIT = 4;
+
+/** Patterns that a text goes through, one behind the other. */
+export function countPatterns(nodes: readonly TagNode[]): number {
+  const count = (node: TagNode): number => {
+    if (node.kind === 'sequence') return countPatterns(node.items);
+    if (node.kind === 'choice') return Math.max(0, ...node.items.map(count));
+    return node.kind === 'regex' ? 1 : 0;
+  };
+  return nodes.reduce((sum, node) => sum + count(node), 0);
 }
 
 /** The body of a terminal for regular nodes in a row. `toRegex`: a pattern in the syntax of llguidance. */

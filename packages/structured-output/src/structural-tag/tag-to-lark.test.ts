@@ -49,6 +49,24 @@ describe('a tag as Lark', () => {
     ]);
   });
 
+  it('joins patterns and the text behind them into one terminal, up to four patterns', () => {
+    const pattern: TagNode = { kind: 'regex', pattern: 'a', place: '#' };
+    expect(write({ kind: 'sequence', items: [pattern, text('x')] })).toEqual([
+      'start: (PART0)',
+      'PART0: /a/ "x"',
+    ]);
+    expect(write({ kind: 'tag', begin: '<', content: pattern, ends: ['>'] })).toEqual([
+      'start: "<" lazy0',
+      'lazy0[lazy]: /a/ (">")',
+    ]);
+    const five = Array.from({ length: 5 }, () => pattern);
+    expect(write({ kind: 'sequence', items: [...five, text('x')] })).toEqual([
+      'start: (PART0 PART1)',
+      'PART0: /a/ /a/ /a/ /a/',
+      'PART1: /a/ "x"',
+    ]);
+  });
+
   it('keeps triggers out of the text behind the last tag', () => {
     const tag = { kind: 'tag', begin: '<f>', content: text('x'), ends: ['</f>'] } as const;
     const lines = write({

@@ -6,7 +6,7 @@ import { larkJson, larkLiteral, larkRegex } from '../lark/write-lark.ts';
 import { refuse } from '../refuse.ts';
 import type { TaggedNode, TagNode } from '../tag-node.ts';
 import type { SpecialToken } from '../token-vocabulary.ts';
-import { hasPattern, isRegular, toTerminal } from './regular-parts.ts';
+import { countPatterns, isRegular, PATTERN_LIMIT, toTerminal } from './regular-parts.ts';
 
 /** Compilers of the leaves of a tag to Lark. Each throws `invalid_constraint`. */
 export interface TagLeaves {
@@ -69,7 +69,7 @@ class TagWriter {
       case 'sequence':
         return this.#sequence(node.items, until);
       case 'choice':
-        if (hasPattern(node) && this.#regularFrom([node], 0).length === 1)
+        if (countPatterns([node]) > 0 && this.#regularFrom([node], 0).length === 1)
           return this.#defineRun([node], true);
         return `(${node.items.map(item => this.#toExpression(item, until)).join(' | ')})`;
       case 'rules':
@@ -101,7 +101,7 @@ class TagWriter {
         continue;
       }
       const run = this.#regularFrom(items, i);
-      if (run.length > 1 && run.some(hasPattern)) {
+      if (run.length > 1 && countPatterns(run) > 0) {
         const isLast = i + run.length === items.length && until.length === 0;
         parts.push(this.#defineRun(run, isLast));
         i += run.length - 1;
@@ -110,11 +110,17 @@ class TagWriter {
     return `(${parts.join(' ')})`;
   }
 
-  /** The regular items from here on. */
+  /** The regular items from here on, as many as one terminal may have. */
   #regularFrom(items: readonly TagNode[], start: number): readonly TagNode[] {
     const isPlain = (text: string) => this.#split(text).every(part => typeof part === 'string');
-    const end = items.findIndex((item, i) => i >= start && !isRegular(item, isPlain));
-    return items.slice(start, end === -1 ? items.length : end);
+    let end = start;
+    while (
+      end < items.length &&
+      isRegular(items[end]!, isPlain) &&
+      countPatterns(items.slice(start, end + 1)) <= PATTERN_LIMIT
+    )
+      end++;
+    return items.slice(start, end);
   }
 
   /** Parts of an inner list of rules are known inside of it alone. */
@@ -155,7 +161,8 @@ class TagWriter {
     const before = items.findLastIndex(item => !isRegular(item, isPlain)) + 1;
     const last = items.slice(before);
     // The text behind free text is read with it.
-    if (!last.some(hasPattern) || items[before - 1]?.kind === 'any-text') return null;
+    const count = countPatterns(last);
+    if (count === 0 || count > PATTERN_LIMIT || items[before - 1]?.kind === 'any-text') return null;
     const head = before === 0 ? '' : `${this.#sequence(items.slice(0, before), [''])} `;
     const name = `lazy${this.#lines.length}`;
     const end = ends.map(larkLiteral).join(' | ');
