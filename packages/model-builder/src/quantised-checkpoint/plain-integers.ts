@@ -31,8 +31,12 @@ export async function openPlainIntegers(
   const groupCount = groupCountOf(scale, outputs);
   const order = module.find('weight_g_idx');
   const groups = await readGroups({
-    ...{ inputs, groupCount, bits: undefined },
-    ...{ schemes: integers, tensor: weight, order },
+    inputs,
+    groupCount,
+    bits: undefined,
+    schemes: integers,
+    tensor: weight,
+    order,
   });
   const hasFloat16Scales = areFloat16(await readScales(scale, 0, elementCount(scale)));
   const zeroPoint = findZeroPoints(module, integers);

@@ -101,25 +101,26 @@ class TagWriter {
         continue;
       }
       const run = this.#regularFrom(items, i);
-      if (run.length > 1 && countPatterns(run) > 0) {
-        const isLast = i + run.length === items.length && until.length === 0;
-        parts.push(this.#defineRun(run, isLast));
-        i += run.length - 1;
-      } else parts.push(this.#toExpression(item, next === undefined ? until : ['']));
+      if (run.length <= 1) {
+        parts.push(this.#toExpression(item, next === undefined ? until : ['']));
+        continue;
+      }
+      const isLast = i + run.length === items.length && until.length === 0;
+      if (countPatterns(run) > 0) parts.push(this.#defineRun(run, isLast));
+      else parts.push(...run.map(each => this.#toExpression(each, until)));
+      i += run.length - 1;
     }
     return `(${parts.join(' ')})`;
   }
 
   /** The regular items from here on, as many as one terminal may have. */
   #regularFrom(items: readonly TagNode[], start: number): readonly TagNode[] {
-    const isPlain = (text: string) => this.#split(text).every(part => typeof part === 'string');
     let end = start;
-    while (
-      end < items.length &&
-      isRegular(items[end]!, isPlain) &&
-      countPatterns(items.slice(start, end + 1)) <= PATTERN_LIMIT
-    )
-      end++;
+    let count = 0;
+    for (; end < items.length && isRegular(items[end]!, this.#isPlain); end++) {
+      count += countPatterns([items[end]!]);
+      if (count > PATTERN_LIMIT) break;
+    }
     return items.slice(start, end);
   }
 
@@ -147,37 +148,30 @@ class TagWriter {
       const head = this.#sequence(content.items.slice(0, -1), ['']);
       return `${content.items.length > 1 ? head : ''} ${this.#textUntil(ends)}`;
     }
-    const end = ends.map(text => this.#literal(text)).join(' | ');
     const pattern = this.#patternAtEnd(content, ends);
     if (pattern !== null) return pattern;
+    const end = ends.map(text => this.#literal(text)).join(' | ');
     return `${this.#toExpression(content, following)} (${end})`;
   }
 
   /** Content whose last part is a pattern, with the first of `ends` that may end it. Null for other content. */
   #patternAtEnd(content: TagNode, ends: readonly string[]): string | null {
-    const isPlain = (text: string) => this.#split(text).every(part => typeof part === 'string');
-    if (ends.includes('') || !ends.every(isPlain)) return null;
+    if (ends.includes('') || !ends.every(this.#isPlain)) return null;
     const items = content.kind === 'sequence' ? content.items : [content];
-    const before = items.findLastIndex(item => !isRegular(item, isPlain)) + 1;
+    const before = items.findLastIndex(item => !isRegular(item, this.#isPlain)) + 1;
     const last = items.slice(before);
     // The text behind free text is read with it.
     const count = countPatterns(last);
     if (count === 0 || count > PATTERN_LIMIT || items[before - 1]?.kind === 'any-text') return null;
     const head = before === 0 ? '' : `${this.#sequence(items.slice(0, before), [''])} `;
-    const name = `lazy${this.#lines.length}`;
     const end = ends.map(larkLiteral).join(' | ');
-    this.#lines.push(`${name}[lazy]: ${toTerminal(last, this.#leaves.toRegex)} (${end})`);
-    return head + name;
+    return head + this.#defineLazy(`${toTerminal(last, this.#leaves.toRegex)} (${end})`);
   }
 
   /** Free text with the first of `ends` at its end. */
   #textUntil(ends: readonly string[]): string {
-    const special = ends.filter(end => this.#split(end).some(part => typeof part !== 'string'));
-    if (special.length === 0) {
-      const name = `lazy${this.#lines.length}`;
-      this.#lines.push(`${name}[lazy]: ${ANY_TEXT} (${ends.map(larkLiteral).join(' | ')})`);
-      return name;
-    }
+    const special = ends.filter(end => !this.#isPlain(end));
+    if (special.length === 0) return this.#defineLazy(`${ANY_TEXT} (${ends.map(larkLiteral).join(' | ')})`);
     // Text never matches a special token, so free text ends there by itself.
     if (special.length < ends.length || special.some(end => typeof this.#split(end)[0] === 'string'))
       refuse('', 'An end of free text must be text only, or begin with a special token');
@@ -189,8 +183,7 @@ class TagWriter {
     const { least, most } = length!;
     const text = larkRegex(this.#leaves.toRegex(`(?s:.{${least},${most ?? ''}})`, place));
     // Text never matches a special token, so nothing but the end has one.
-    if (this.#split(end).some(part => typeof part !== 'string'))
-      return `${this.#define(text)} ${this.#literal(end)}`;
+    if (!this.#isPlain(end)) return `${this.#define(text)} ${this.#literal(end)}`;
     const name = `BOUNDED${this.#lines.length}`;
     const literal = larkLiteral(end);
     this.#lines.push(`${name}: (${text} ${literal}) & ~(${ANY_TEXT} ${literal} /(?s:.+)/)`);
@@ -207,7 +200,7 @@ class TagWriter {
       return this.#define(`${this.#textUntil([trigger])} (${rest.join(' | ')})`);
     });
     const call = `(${calls.join(' | ')})`;
-    const plain = triggers.filter(trigger => this.#split(trigger).every(part => typeof part === 'string'));
+    const plain = triggers.filter(this.#isPlain);
     const rest = this.#freeOf(plain);
     if (stopsAfterFirst) return needsOne ? call : `(${call} | ${rest})`;
     return `${call}${needsOne ? '+' : '*'} ${rest}`;
@@ -253,10 +246,22 @@ class TagWriter {
   #defineRun(run: readonly TagNode[], isLast: boolean): string {
     const last = run.at(-1)!;
     const isLazy = !isLast && last.kind === 'text' && last.text !== '';
-    const name = `${isLazy ? 'lazy' : 'PART'}${this.#lines.length}`;
-    this.#lines.push(`${name}${isLazy ? '[lazy]' : ''}: ${toTerminal(run, this.#leaves.toRegex)}`);
+    const terminal = toTerminal(run, this.#leaves.toRegex);
+    if (isLazy) return this.#defineLazy(terminal);
+    const name = `PART${this.#lines.length}`;
+    this.#lines.push(`${name}: ${terminal}`);
     return name;
   }
+
+  /** A terminal that ends at the first place where it may. */
+  #defineLazy(terminal: string): string {
+    const name = `lazy${this.#lines.length}`;
+    this.#lines.push(`${name}[lazy]: ${terminal}`);
+    return name;
+  }
+
+  /** Whether a text has no special tokens. */
+  readonly #isPlain = (text: string): boolean => this.#split(text).every(part => typeof part === 'string');
 
   #literal(text: string): string {
     if (text === '') return '""';
