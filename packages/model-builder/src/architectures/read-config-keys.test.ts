@@ -1,20 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { parseDecoderConfig } from './read-decoder-config.ts';
+import { PATH, parseKeys } from '../../test/parse-keys.ts';
 
-const base = {
-  hidden_size: 64,
-  intermediate_size: 128,
-  num_hidden_layers: 2,
-  num_attention_heads: 4,
-  num_key_value_heads: 2,
-  head_dim: 32,
-  vocab_size: 300,
-  max_position_embeddings: 512,
-  rms_norm_eps: 1e-5,
-};
-
-const parse = (keys: Record<string, unknown>) =>
-  parseDecoderConfig('folder/config.json', { ...base, ...keys });
+const parse = (keys: Record<string, unknown>) => parseKeys({ head_dim: 32, ...keys });
 
 describe('a value that stands for nothing has no effect where the model type does not read the key', () => {
   it.each([
@@ -46,7 +33,5 @@ it.each([
   [{ model_type: 'llama', hidden_size: 0, kv_lora_rank: null }, 'hidden_size'],
   [{ model_type: 'llama', kv_lora_rank: null, vocab_size: undefined }, 'vocab_size'],
 ])('%j is refused by the key that is read', (keys, key) => {
-  expect(() => parse(keys)).toThrow(
-    expect.objectContaining({ code: 'config_invalid', key, file: 'folder/config.json' }),
-  );
+  expect(() => parse(keys)).toThrow(expect.objectContaining({ code: 'config_invalid', key, file: PATH }));
 });

@@ -1,21 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { parseKeys, SMALL_MODEL } from '../../test/parse-keys.ts';
 import { ModelBuildError } from '../errors.ts';
 import { parseDecoderConfig } from './read-decoder-config.ts';
 
-const base = {
-  model_type: 'llama',
-  hidden_size: 64,
-  intermediate_size: 128,
-  num_hidden_layers: 2,
-  num_attention_heads: 4,
-  num_key_value_heads: 2,
-  vocab_size: 300,
-  max_position_embeddings: 512,
-  rms_norm_eps: 1e-5,
-};
+const base = { ...SMALL_MODEL, model_type: 'llama' };
 
-const parse = (keys: Record<string, unknown>) =>
-  parseDecoderConfig('folder/config.json', { ...base, ...keys });
+const parse = (keys: Record<string, unknown>) => parseKeys({ ...base, ...keys });
 
 function faultOf(keys: Record<string, unknown>): ModelBuildError {
   try {

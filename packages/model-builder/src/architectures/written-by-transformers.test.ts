@@ -1,22 +1,10 @@
 // Keys as `save_pretrained` of transformers 5 writes them, where published files have others.
 
 import { describe, expect, it } from 'vitest';
+import { PATH, parseKeys, SMALL_MODEL } from '../../test/parse-keys.ts';
 import { parseDecoderConfig } from './read-decoder-config.ts';
 
-const base = {
-  hidden_size: 64,
-  intermediate_size: 128,
-  num_hidden_layers: 3,
-  num_attention_heads: 4,
-  num_key_value_heads: 2,
-  head_dim: 32,
-  vocab_size: 300,
-  max_position_embeddings: 512,
-  rms_norm_eps: 1e-5,
-};
-
-const parse = (keys: Record<string, unknown>) =>
-  parseDecoderConfig('folder/config.json', { ...base, ...keys });
+const parse = (keys: Record<string, unknown>) => parseKeys({ num_hidden_layers: 3, head_dim: 32, ...keys });
 
 describe('gemma4_text', () => {
   const gemma4 = {
@@ -68,10 +56,10 @@ describe('gemma4_text', () => {
 });
 
 it('nemotron_h has as many layers as the list of their kinds', () => {
-  const { num_hidden_layers: _, ...rest } = base;
+  const { num_hidden_layers: _, ...rest } = SMALL_MODEL;
   const layers_block_type = ['linear_attention', 'full_attention', 'mlp', 'linear_attention'];
-  const keys = { ...rest, model_type: 'nemotron_h', layers_block_type };
-  expect(parseDecoderConfig('folder/config.json', keys).layerCount).toBe(4);
+  const keys = { ...rest, head_dim: 32, model_type: 'nemotron_h', layers_block_type };
+  expect(parseDecoderConfig(PATH, keys).layerCount).toBe(4);
 });
 
 it('qwen2_moe has a window of 0 where it is off', () => {
