@@ -36,7 +36,8 @@ export const CHAT_TEMPLATE_FOLDER = 'additional_chat_templates';
  * Quantisation of the weights of the large matrix products. `file`: each matrix as the file has it, so far as the operators of the
  * variant have its format.
  */
-export type Precision = 'f32' | 'f16' | 'q8' | 'q4' | 'file';
+export const PRECISIONS = ['f32', 'f16', 'q8', 'q4', 'file'] as const;
+export type Precision = (typeof PRECISIONS)[number];
 
 /**
  * Which operators the graph has. `kernels`: the operators of `packages/kernels` over a contiguous cache, for CPUs that they
@@ -55,11 +56,12 @@ export const VARIANT_PRECISIONS = {
 } as const satisfies Readonly<Record<GraphVariant, readonly Precision[]>>;
 
 /** Element type of the KV cache. `int8`: codes with a scale for each token and head. */
-export type KvType = 'float32' | 'float16' | 'int8';
+export const KV_TYPES = ['float32', 'float16', 'int8'] as const;
+export type KvType = (typeof KV_TYPES)[number];
 
 /** Types of each variant's cache. */
 export const VARIANT_KV_TYPES = {
-  kernels: ['float32', 'float16', 'int8'],
+  kernels: KV_TYPES,
   slots: ['float32'],
   paged: ['float16'],
   'device-slots': ['float16', 'int8'],

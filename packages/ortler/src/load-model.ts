@@ -4,7 +4,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { checkNames, checkOptions, createEngine, EngineError, type EngineOptions } from '@ortler/engine';
-import { chooseVariants } from '@ortler/engine/graph-contract';
+import { chooseVariants, KV_TYPES, PRECISIONS } from '@ortler/engine/graph-contract';
 import { type FetchModelOptions, resolveModel } from '@ortler/hub';
 import {
   type BuildProgress,
@@ -18,8 +18,8 @@ import { Model } from './model.ts';
 
 /** Beside those of the engine. Values of the first two are names from a list. */
 const OWN_OPTIONS = {
-  precision: ['auto', 'f32', 'f16', 'q8', 'q4', 'file'],
-  kvType: ['float32', 'float16', 'int8'],
+  precision: ['auto', ...PRECISIONS],
+  kvType: KV_TYPES,
   adapterDir: true,
   cacheDir: true,
   onBuildProgress: true,

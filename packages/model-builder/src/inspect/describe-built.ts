@@ -2,7 +2,7 @@
 
 import { stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
-import { weightsFileName } from '@ortler/engine/graph-contract';
+import { KV_TYPES, PRECISIONS, weightsFileName } from '@ortler/engine/graph-contract';
 import { z } from 'zod';
 import { type FoundManifest, readBuildManifest } from '../build-manifest.ts';
 import { parseSettings } from '../exported/parse-settings.ts';
@@ -10,8 +10,8 @@ import type { FormatUse, ModelDescription } from './model-description.ts';
 
 const builtManifest = z.object({
   modelType: z.string(),
-  precision: z.enum(['f32', 'f16', 'q8', 'q4', 'file']),
-  kvType: z.enum(['float32', 'float16', 'int8']),
+  precision: z.enum(PRECISIONS),
+  kvType: z.enum(KV_TYPES),
   variant: z.enum(['kernels', 'slots', 'paged', 'device-slots']),
   graphFile: z.string(),
   cudaGraphFile: z.string().optional(),

@@ -1,5 +1,6 @@
 // `ortler build`: arguments and help. build.ts runs it.
 
+import { PRECISIONS } from '@ortler/engine/graph-contract';
 import { type Command, Option } from 'commander';
 import type { Config } from '../../config/config.ts';
 import { SETTINGS } from '../../config/settings.ts';
@@ -39,7 +40,7 @@ export function registerBuildCommand(program: Command): void {
     .option('--output <folder>', 'the folder to create; default: ./<name>-<precision>')
     .addOption(
       new Option('--precision <name>', SETTINGS.precision.description)
-        .choices(['auto', 'f32', 'f16', 'q8', 'q4', 'file'])
+        .choices(['auto', ...PRECISIONS])
         .default('auto'),
     )
     .addOption(

@@ -5,6 +5,7 @@ import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { REASONING_PARSERS } from '@ortler/engine';
+import { PRECISIONS } from '@ortler/engine/graph-contract';
 import { modelList } from '../model-list.ts';
 import {
   byteSize,
@@ -47,7 +48,7 @@ export const MODEL_SETTINGS = {
     fallback: 'auto',
     description:
       'Weight precision of models built here: f32 (CPU) or f16 (GPU); quantised q8 (8-bit weights) or q4 (4-bit weights; W4A16 on a GPU), in blocks with a scale each; file (CPU): each matrix as the file has it, the default of quantised GGUF files; auto chooses by size.',
-    schema: oneOf(['auto', 'f32', 'f16', 'q8', 'q4', 'file']),
+    schema: oneOf(['auto', ...PRECISIONS]),
   }),
   kvCache: setting({
     variable: 'ORTLER_KV_CACHE',
