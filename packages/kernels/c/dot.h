@@ -49,9 +49,6 @@ INLINE v16i dot_keys(v16i sum, v64u keys, const int8_t *query) {
 INLINE v16i dot_vectors(v16i sum, v64u codes, v64u weights) {
   return (v16i)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)weights, (__m512i)codes);
 }
-INLINE v16i dot_values(v16i sum, v64u values, const uint8_t *weights) {
-  return dot_vectors(sum, values, (v64u)_mm512_set1_epi32(*(const int32_t *)weights));
-}
 #elif defined(__AVX2__)
 #include <immintrin.h>
 typedef union { v16i sums; v64u codes; __m256i half[2]; } Halves;
@@ -80,13 +77,6 @@ INLINE v16i dot_vectors(v16i sum, v64u codes, v64u weights) {
   for (int h = 0; h < 2; h++) sums.half[h] = dot8(sums.half[h], w.half[h], x.half[h]);
   return sums.sums;
 }
-INLINE v16i dot_values(v16i sum, v64u values, const uint8_t *weights) {
-  const __m256i row = _mm256_set1_epi32(*(const int32_t *)weights);
-  const Halves codes = {.codes = values};
-  Halves sums = {.sums = sum};
-  for (int h = 0; h < 2; h++) sums.half[h] = dot8(sums.half[h], row, codes.half[h]);
-  return sums.sums;
-}
 #elif defined(__ARM_FEATURE_DOTPROD)
 #include <arm_neon.h>
 typedef union { v16i sums; v64u codes; int32x4_t sum[4]; int8x16_t code[4]; } Quarters;
@@ -103,9 +93,6 @@ INLINE v16i dot_vectors(v16i sum, v64u codes, v64u weights) {
   for (int i = 0; i < 4; i++) sums.sum[i] = vdotq_s32(sums.sum[i], x.code[i], w.code[i]);
   return sums.sums;
 }
-INLINE v16i dot_values(v16i sum, v64u values, const uint8_t *weights) {
-  return dot_keys(sum, values, (const int8_t *)weights);
-}
 #else // the definition
 INLINE v16i dot_keys(v16i sum, v64u keys, const int8_t *query) {
   for (int n = 0; n < LANES; n++)
@@ -117,10 +104,13 @@ INLINE v16i dot_vectors(v16i sum, v64u codes, v64u weights) {
     for (int i = 0; i < 4; i++) sum[n] += (int8_t)codes[4 * n + i] * weights[4 * n + i];
   return sum;
 }
-INLINE v16i dot_values(v16i sum, v64u values, const uint8_t *weights) {
-  return dot_keys(sum, values, (const int8_t *)weights);
-}
 #endif
+
+INLINE v16i dot_values(v16i sum, v64u values, const uint8_t *weights) {
+  int32_t quad;
+  __builtin_memcpy(&quad, weights, sizeof quad);
+  return dot_vectors(sum, values, (v64u)((v16i){0} + quad));
+}
 
 /** Each sixteen bytes, four of each of four rows, become four of each of the four columns. */
 INLINE v64u turn_quads(v64u x) {

@@ -26,8 +26,6 @@ export async function buildLibrary(compiler, platform, hash, folder) {
       `-mcpu=${cpu}`,
       `-DSOURCE_HASH="${hash}"`,
     ];
-    // Its loops are not to become calls of the functions that they are.
-    if (source === 'memory.c') flags.push('-fno-builtin');
     return compiler(
       `Compiling ${source} for ${platform}`,
       [...flags, '-c', source, '-o', join(folder, objectOf(source))],

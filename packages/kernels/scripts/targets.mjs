@@ -32,7 +32,6 @@ export const FLAGS = [
 const BASE_SOURCES = [
   'dispatch.c',
   'library.c',
-  'memory.c',
   'op-attention.c',
   'op-convolution.c',
   'op-delta.c',
@@ -45,7 +44,13 @@ const BASE_SOURCES = [
 ];
 
 // None of them has loops that a step waits for. `cc` takes -Oz for -Os.
-const everywhere = cpu => BASE_SOURCES.map(source => ({ source, cpu, flags: ['-Xclang', '-Oz'] }));
+const SMALLEST = ['-Xclang', '-Oz'];
+
+const everywhere = cpu => [
+  ...BASE_SOURCES.map(source => ({ source, cpu, flags: SMALLEST })),
+  // Its loops are not to become calls of the functions that they are.
+  { source: 'memory.c', cpu, flags: [...SMALLEST, '-fno-builtin'] },
+];
 
 /** Macs with x64: `dispatch.c` says why there is no more. */
 const X64_MAC = [{ source: 'isa-avx2.c', cpu: 'x86_64_v3' }, ...everywhere('x86_64')];
