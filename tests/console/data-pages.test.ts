@@ -150,6 +150,8 @@ describe.skipIf(hasNoBrowser)('the data pages', () => {
     await page.getByRole('row').nth(3).waitFor();
     expect(await frameMs(page, 'Feedback')).toBeLessThan(100);
     expect(await page.getByRole('row').count()).toBeLessThan(120);
+    await page.getByRole('columnheader', { name: 'Created' }).getByRole('button').click();
+    await page.locator('[aria-rowindex="2"]').waitFor();
     await page.close();
   });
 
@@ -160,8 +162,13 @@ describe.skipIf(hasNoBrowser)('the data pages', () => {
     const rows = page.getByRole('grid', { name: 'Trajectories' }).getByRole('row');
     await rows.nth(3).waitFor();
     expect(await frameMs(page, 'Trajectories')).toBeLessThan(100);
-    await page.getByLabel('Reward from').fill('0.9');
-    await page.getByText(/Trajectories: 1\d\d loaded/).waitFor();
+    // Other rows are shown from the first one, however far the ones before were scrolled: only their first page is loaded.
+    for (const reward of ['0.6', '0.7', '0.8', '0.9']) {
+      await page.getByLabel('Reward from').fill(reward);
+      await page.getByText('Trajectories: 100 loaded').waitFor();
+      await rows.and(page.locator('[aria-rowindex="2"]')).waitFor();
+      if (reward !== '0.9') await frameMs(page, 'Trajectories');
+    }
     await rows.nth(1).click();
     const conversation = page.getByRole('region', { name: 'Conversation' });
     await conversation.getByText(HOSTILE).waitFor();

@@ -3,7 +3,7 @@
 // comes near.
 
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { cn } from './class-names.ts';
 
 export interface DataColumn<Row> {
@@ -27,6 +27,8 @@ interface DataTableProps<Row> {
   readonly columns: readonly DataColumn<Row>[];
   readonly rows: readonly Row[];
   readonly rowId: (row: Row) => string;
+  /** What the rows answer: when it changes, other rows take their place and are shown from the first one. */
+  readonly query: unknown;
   /** Rows there are in all, where that is known. */
   readonly totalCount?: number | undefined;
   readonly sort?: SortOrder | null;
@@ -43,7 +45,8 @@ const ROW_HEIGHT = 28;
 const AHEAD = 60;
 
 export function DataTable<Row>(props: DataTableProps<Row>) {
-  const { label, columns, rows, rowId, totalCount, onOpen, openId, hasMore, onMore, className } = props;
+  const { label, columns, rows, rowId, query, totalCount, onOpen, openId, hasMore, onMore, className } =
+    props;
   const scroller = useRef<HTMLDivElement>(null);
   const [focused, setFocused] = useState(0);
   const virtualizer = useVirtualizer({
@@ -54,8 +57,17 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   });
   const items = virtualizer.getVirtualItems();
   const lastIndex = items.at(-1)?.index ?? 0;
+  useLayoutEffect(() => {
+    // `query` is why this runs, not what it reads.
+    void query;
+    scroller.current!.scrollTop = 0;
+    setFocused(0);
+  }, [query]);
   useEffect(() => {
-    if (hasMore && lastIndex >= rows.length - AHEAD) onMore();
+    // `lastIndex` follows events of scrolling, which come late: with rows that have just been replaced it is that of the old ones.
+    void lastIndex;
+    const { scrollTop, clientHeight } = scroller.current!;
+    if (hasMore && scrollTop + clientHeight >= (rows.length - AHEAD) * ROW_HEIGHT) onMore();
   }, [hasMore, lastIndex, rows.length, onMore]);
 
   const onKeyDown = (event: KeyboardEvent) => {

@@ -99,6 +99,7 @@ export function FeedbackPage() {
               columns={FEEDBACK_COLUMNS}
               rows={loaded}
               rowId={rowIdOf}
+              query={query}
               totalCount={count.data}
               sort={sort}
               onSort={setSort}

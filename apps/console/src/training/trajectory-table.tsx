@@ -76,6 +76,7 @@ export function TrajectoryTable({ modelId }: { readonly modelId: string }) {
           columns={COLUMNS}
           rows={rows}
           rowId={rowId}
+          query={filter}
           onOpen={setOpened}
           openId={opened?.id ?? null}
           hasMore={hasNextPage}
