@@ -178,9 +178,9 @@ class SliceReader {
       if (!mayBeNone && (items as unknown[]).length === 0) throw new SyntaxError('a value is missing');
       return;
     }
-    const entries = Object.entries(items);
-    for (const [key, item] of entries) setKey(level.value!, key, item);
-    if (!mayBeNone && entries.length === 0) throw new SyntaxError('a property is missing');
+    const keys = Object.keys(items);
+    for (const key of keys) setKey(level.value!, key, (items as Readonly<Record<string, unknown>>)[key]);
+    if (!mayBeNone && keys.length === 0) throw new SyntaxError('a property is missing');
   }
 
   #parseIn({ isList }: Level, items: string): object {
