@@ -39,8 +39,8 @@ INLINE v8f fma8(v8f a, v8f b, v8f c) {
 }
 #endif
 
-// `dot(format, sum, w, a)` adds the products of 4 unsigned codes with 4 activations of one row to each of eight outputs, in sums
-// of the type `Sum`; `to_ints` gives the eight 32-bit sums. With 4 bits eight of them fit 16 bits: 8 * 2 * 15 * 127 < 2^15.
+// `dot(format, sum, w, a)` adds the products of 4 unsigned codes with 4 activations of one row to each of eight outputs. `sum` holds
+// those of `groups_of_sum(format)` groups, in 32 bits or in 16; `begin_sum` and `end_sum` go from 32 bits to it and back.
 #if defined(__ARM_FEATURE_DOTPROD)
 #include <arm_neon.h>
 typedef v8i Sum;
@@ -53,7 +53,6 @@ INLINE Sum dot(Format format, Sum sum, v32u w, const int8_t *a) {
   sums.half[1] = vdotq_s32(sums.half[1], weights.half[1], row);
   return sums.all;
 }
-INLINE v8i to_ints(Format format, Sum sum) { (void)format; return sum; }
 INLINE void prefetch(const void *p) { __builtin_prefetch(p); }
 #elif defined(__AVXVNNI__)
 #include <immintrin.h>
@@ -62,24 +61,19 @@ INLINE Sum dot(Format format, Sum sum, v32u w, const int8_t *a) {
   (void)format;
   return _mm256_dpbusd_avx_epi32(sum, (__m256i)w, _mm256_set1_epi32(*(const int32_t *)a));
 }
-INLINE v8i to_ints(Format format, Sum sum) { (void)format; return (v8i)sum; }
 INLINE void prefetch(const void *p) { _mm_prefetch((const char *)p, _MM_HINT_T0); }
 #elif defined(__AVX2__)
 #include <immintrin.h>
+#define SUMS_HAVE_16_BITS 1
 typedef __m256i Sum;
 INLINE Sum dot(Format format, Sum sum, v32u w, const int8_t *a) {
-  const __m256i one = _mm256_set1_epi16(1);
   __m256i row = _mm256_set1_epi32(*(const int32_t *)a), codes = (__m256i)w;
-  if (format_bits(format) == 4) return _mm256_add_epi16(sum, _mm256_maddubs_epi16(codes, row));
-  // Codes of 8 bits come with a sign here, which moves to the activations: pairs stay below 2^15.
+  // Codes of 8 bits come with a sign here, which moves to the activations.
   if (format == FORMAT_Q8) {
     row = _mm256_sign_epi8(row, codes);
     codes = _mm256_abs_epi8(codes);
   }
-  return _mm256_add_epi32(sum, _mm256_madd_epi16(_mm256_maddubs_epi16(codes, row), one));
-}
-INLINE v8i to_ints(Format format, Sum sum) {
-  return (v8i)(format_bits(format) == 4 ? _mm256_madd_epi16(sum, _mm256_set1_epi16(1)) : sum);
+  return _mm256_add_epi16(sum, _mm256_maddubs_epi16(codes, row));
 }
 INLINE void prefetch(const void *p) { _mm_prefetch((const char *)p, _MM_HINT_T0); }
 #else // the definition
@@ -89,9 +83,21 @@ INLINE Sum dot(Format format, Sum sum, v32u w, const int8_t *a) {
     for (int i = 0; i < 4; i++) sum[n] += (format == FORMAT_Q8 ? (int8_t)w[4 * n + i] : w[4 * n + i]) * a[i];
   return sum;
 }
-INLINE v8i to_ints(Format format, Sum sum) { (void)format; return sum; }
 INLINE void prefetch(const void *p) { (void)p; }
 #endif
+
+#if defined(SUMS_HAVE_16_BITS)
+/** Two products of each group stay below 2^15 together: 8 * 2 * 15 * 127, 4 * 2 * 31 * 127, 2 * 2 * 63 * 127, 2 * 127 * 128. */
+INLINE int groups_of_sum(Format format) { return format == FORMAT_Q8 ? 1 : 128 >> format_bits(format); }
+INLINE Sum begin_sum(v8i total) { (void)total; return (Sum){0}; }
+INLINE v8i end_sum(v8i total, Sum sum) { return total + (v8i)_mm256_madd_epi16(sum, _mm256_set1_epi16(1)); }
+#else
+INLINE int groups_of_sum(Format format) { (void)format; return QUADS; }
+INLINE Sum begin_sum(v8i total) { return (Sum)total; }
+INLINE v8i end_sum(v8i total, Sum sum) { (void)total; return (v8i)sum; }
+#endif
+/** Behind all groups of a block or of its half: a sum that holds all groups of a block is still to be ended. */
+INLINE v8i total_of(Format format, v8i total, Sum sum) { return groups_of_sum(format) == QUADS ? end_sum(total, sum) : total; }
 
 /** Whether codes of 8 bits are multiplied with their sign; otherwise with 128 added, and sums begin with what undoes that. */
 #if defined(__AVXVNNI__)
@@ -100,7 +106,7 @@ enum { SIGNED_CODES = 0 };
 enum { SIGNED_CODES = 1 };
 #endif
 INLINE int has_shift(Format format) { return format_bits(format) == 6 || (format == FORMAT_Q8 && !SIGNED_CODES); }
-INLINE Sum all_sums(int32_t x) { return (Sum)(v8i){x, x, x, x, x, x, x, x}; }
+INLINE v8i all_sums(int32_t x) { return (v8i){x, x, x, x, x, x, x, x}; }
 
 /** Group g of inputs of eight outputs; `p` is where the outputs begin in the block. */
 INLINE v32u unpack_group(Format format, const uint8_t *p, int g) {
@@ -140,7 +146,7 @@ INLINE void read_scales(int bits, Scaling scaling, const uint8_t *own, const uin
 
 /** Rows `first` to `first + ROWS` of a panel. The format's bits and ROWS are constants where this is called. */
 INLINE void tile_quantised(Format format, Scaling scaling, const uint8_t *p, int blocks, const Panel *panel, int first, float (*out)[TILE], const int ROWS) {
-  const int bits = format_bits(format), parts = scaled_parts(bits);
+  const int bits = format_bits(format), parts = scaled_parts(bits), groups = groups_of_sum(format);
   const int width = panel->rows;
   const int8_t *codes = panel->codes + 4 * first;
   const float *scales = panel->scales + first, *sums = panel->sums + first;
@@ -162,9 +168,11 @@ INLINE void tile_quantised(Format format, Scaling scaling, const uint8_t *p, int
     // Twice the code is a little faster with AVX2, whose products take the most instructions.
 #pragma clang loop unroll_count(HALVES_AT_ONCE)
     for (int h = 0; h < 2; h++) {
-      Sum c[TILE_ROWS];
+      // Of each row: the sum of the groups in progress, and the 32-bit sum of those before.
+      Sum s[TILE_ROWS];
+      v8i c[TILE_ROWS];
 #pragma unroll
-      for (int r = 0; r < ROWS; r++) c[r] = has_shift(format) ? all_sums(shifts[r]) : (Sum){0};
+      for (int r = 0; r < ROWS; r++) s[r] = begin_sum(c[r] = has_shift(format) ? all_sums(shifts[r]) : (v8i){0});
 #pragma unroll
       for (int part = 0; part < parts; part++) {
         if (part > 0) {
@@ -173,24 +181,28 @@ INLINE void tile_quantised(Format format, Scaling scaling, const uint8_t *p, int
             const v8f scale = load_half8(factors + TILE * h) * load_signed8(own + 8 * h);
 #pragma unroll
             for (int r = 0; r < ROWS; r++) {
-              f[r] = fma8(__builtin_convertvector(to_ints(format, c[r]), v8f), scale * scales[r], f[r]);
-              c[r] = (Sum){0};
+              f[r] = fma8(__builtin_convertvector(total_of(format, c[r], s[r]), v8f), scale * scales[r], f[r]);
+              s[r] = begin_sum(c[r] = (v8i){0});
             }
           }
 #pragma unroll
-          for (int r = 0; r < ROWS; r++) c[r] = (Sum)((v8i)c[r] + shifts[width + r]);
+          for (int r = 0; r < ROWS; r++) s[r] = begin_sum(c[r] = total_of(format, c[r], s[r]) + shifts[width + r]);
         }
 #pragma unroll
         for (int g = part * QUADS / parts; g < (part + 1) * QUADS / parts; g++) {
-          v32u w = unpack_group(format, p + 32 * h, g);
+          const v32u w = unpack_group(format, p + 32 * h, g);
 #pragma unroll
-          for (int r = 0; r < ROWS; r++) c[r] = dot(format, c[r], w, codes + (g * width + r) * 4);
+          for (int r = 0; r < ROWS; r++) s[r] = dot(format, s[r], w, codes + (g * width + r) * 4);
+          // A sum of all groups is widened where it is scaled, which spares registers.
+          if (groups == QUADS || (g + 1) % groups) continue;
+#pragma unroll
+          for (int r = 0; r < ROWS; r++) s[r] = begin_sum(c[r] = end_sum(c[r], s[r]));
         }
       }
       v8f scale, minimum;
       read_scales(bits, scaling, own, factors, parts - 1, 8 * h, &scale, &minimum);
 #pragma unroll
-      for (int r = 0; r < ROWS; r++) f[r] = fma8(__builtin_convertvector(to_ints(format, c[r]), v8f), scale * scales[r], f[r]);
+      for (int r = 0; r < ROWS; r++) f[r] = fma8(__builtin_convertvector(total_of(format, c[r], s[r]), v8f), scale * scales[r], f[r]);
 #pragma unroll
       for (int r = 0; r < ROWS; r++) {
         const v8f sum = bits < 6 ? fma8(minimum, splat8(sums[r]), f[r]) : f[r];
