@@ -205,7 +205,13 @@ const QWEN2MOE: GgufPlan = {
     expert_shared_feed_forward_length: { uint32: 80 },
   },
 };
-const glm = (dense: number, shared: number, scale: number, isNormalised: boolean): GgufPlan => ({
+const glm = (
+  dense: number,
+  shared: number,
+  scale: number,
+  isNormalised: boolean,
+  fields: Readonly<Record<string, FieldToWrite>> = {},
+): GgufPlan => ({
   architecture: 'glm4moe',
   modules: { post_attention_layernorm: 'post_attention_norm' },
   fields: {
@@ -222,6 +228,7 @@ const glm = (dense: number, shared: number, scale: number, isNormalised: boolean
     expert_weights_scale: { float32: scale },
     leading_dense_block_count: { uint32: dense },
     'rope.dimension_count': { uint32: 16 },
+    ...fields,
   },
 });
 
@@ -293,7 +300,6 @@ const nemotronH = (
 
 const nemotronMoe = (fields: Readonly<Record<string, FieldToWrite>>): GgufPlan => ({
   ...nemotronH([0, 0, 0, 2, 0, 0], [0, 40, 0, 0, 40, 0], {
-    ...fields,
     ...deltaSizes(32, 2, 8, 16),
     ...experts(12, 3),
     expert_feed_forward_length: { uint32: 40 },
@@ -303,6 +309,7 @@ const nemotronMoe = (fields: Readonly<Record<string, FieldToWrite>>): GgufPlan =
     expert_shared_feed_forward_length: { uint32: 72 },
     expert_weights_norm: true,
     expert_weights_scale: { float32: 2.5 },
+    ...fields,
   }),
   architecture: 'nemotron_h_moe',
 });
@@ -331,8 +338,12 @@ const deepseek = (
   },
 });
 const LATENT_SIZES = { plain: 16, rotated: 16, values: 16, rank: 32 };
-const GROUPS = { expert_group_count: { uint32: 4 }, expert_group_used_count: { uint32: 2 } };
+const GROUPS = groupsOf(4);
 const QUERY_RANK = { 'attention.q_lora_rank': { uint32: 24 } };
+
+function groupsOf(count: number): Readonly<Record<string, FieldToWrite>> {
+  return { expert_group_count: { uint32: count }, expert_group_used_count: { uint32: 2 } };
+}
 
 function mixerModules(module: string): Readonly<Record<string, string>> {
   return {
@@ -580,6 +591,7 @@ const PLANS: Readonly<Record<string, Readonly<Record<string, GgufPlan>>>> = {
     'sigmoids with a bias, an ordinary first layer': glm(1, 1, 1.5, true),
     'norms of heads, two shared experts, no biases': glm(0, 2, 1.5, true),
     'scores as they are, tied': glm(1, 1, 1, false),
+    'groups of experts': glm(1, 1, 1.5, true, groupsOf(4)),
   },
   lfm2: {
     tied: LFM2,
@@ -672,6 +684,7 @@ const PLANS: Readonly<Record<string, Readonly<Record<string, GgufPlan>>>> = {
     'attention last, heads of 48': nemotronH([0, 0, 0, 0, 2], [0, 96, 0, 96, 0], deltaSizes(32, 2, 4, 48)),
     'experts by sigmoids with a bias, a shared one': nemotronMoe({}),
     'experts of a latent size': nemotronMoe({ moe_latent_size: { uint32: 48 } }),
+    'groups of experts': nemotronMoe(groupsOf(3)),
   },
   gpt_oss: {
     'limit of the published models': {

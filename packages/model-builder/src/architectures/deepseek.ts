@@ -4,18 +4,17 @@
 // Source: transformers, models/deepseek_v2 and models/deepseek_v3; DeepSeek's own code for the keys that transformers does not read
 
 import type { DecoderConfig } from '../hugging-face/decoder-config.ts';
-import {
-  BIASED_EXPERT_MODULES,
-  type ExpertsConfig,
-  SHARED_EXPERT_MODULES,
-} from '../hugging-face/experts-config.ts';
+import { type ExpertsConfig, SHARED_EXPERT_MODULES } from '../hugging-face/experts-config.ts';
 import type { Architecture, ConfigReader, DecoderFeatures } from './architecture.ts';
 import type { ConfigKeys } from './config-keys.ts';
-import { expertsBehindFirst, mixtureLayers, readExperts } from './read-experts.ts';
+import {
+  expertsBehindFirst,
+  mixtureLayers,
+  readExperts,
+  readGroups,
+  sigmoidExperts,
+} from './read-experts.ts';
 import { latentHeads, readLatent } from './read-latent.ts';
-
-/** Most groups of experts. Source: `packages/kernels/c/op-experts.c`. */
-const MOST_GROUPS = 64;
 
 const LATENT_SIZES = {
   kv_lora_rank: 512,
@@ -147,36 +146,6 @@ function latentMixture(
     modules: { query: keys.q_lora_rank == null ? 'self_attn.q_proj' : 'self_attn.q_b_proj' },
     layer: mixtureLayers(keys, { sharedSize, hasExperts }),
   };
-}
-
-function sigmoidExperts(keys: ConfigKeys, reader: ConfigReader, scale: number): Partial<ExpertsConfig> {
-  return {
-    scoring: 'sigmoid',
-    isNormalised: keys.norm_topk_prob ?? true,
-    scale: keys.routed_scaling_factor ?? scale,
-    groups: (keys.n_group ?? 1) === 1 ? undefined : readGroups(keys, reader, 2),
-    modules: BIASED_EXPERT_MODULES,
-  };
-}
-
-/** Throws: `config_invalid`, `unsupported`. */
-function readGroups(
-  keys: ConfigKeys,
-  reader: ConfigReader,
-  keyCount: 1 | 2,
-): NonNullable<ExpertsConfig['groups']> {
-  const { n_group: count, topk_group: chosen, n_routed_experts: experts } = keys;
-  if (!count) return reader.invalid('n_group', 'is missing');
-  if (!chosen) return reader.invalid('topk_group', 'is missing');
-  const size = experts! / count;
-  if (count > MOST_GROUPS) reader.refuse('n_group', `is ${count}; allowed are at most ${MOST_GROUPS}`);
-  if (!Number.isInteger(size))
-    reader.invalid('n_group', `is ${count}; it must divide n_routed_experts, ${experts}`);
-  if (size < keyCount) reader.invalid('n_group', `is ${count}; groups must have ${keyCount} experts or more`);
-  if (chosen > count) reader.invalid('topk_group', `is ${chosen}, but there are ${count} groups`);
-  if (keys.num_experts_per_tok! > chosen * size)
-    reader.invalid('topk_group', `is ${chosen}; its groups have fewer experts than num_experts_per_tok`);
-  return { count, chosen, keyCount };
 }
 
 /** By `mlp_layer_types`; by default all but the first layer have experts. Throws: `config_invalid`, `unsupported`. */

@@ -1,10 +1,9 @@
-// GLM 4.5 to 4.7: experts chosen by sigmoids with a bias, and one that all tokens share, behind ordinary first layers; a rotation of
+// GLM 4.5 to 4.7: experts chosen as in DeepSeek-V3, and one that all tokens share, behind ordinary first layers; a rotation of
 // half of each head. Layers that predict further tokens are left out.
 // Source: transformers, models/glm4_moe/modeling_glm4_moe.py and configuration_glm4_moe.py
 
-import { BIASED_EXPERT_MODULES } from '../hugging-face/experts-config.ts';
 import type { Architecture } from './architecture.ts';
-import { expertsBehindFirst, mixtureLayers, readExperts } from './read-experts.ts';
+import { expertsBehindFirst, mixtureLayers, readExperts, sigmoidExperts } from './read-experts.ts';
 
 export const glm4Moe: Architecture = {
   modelType: 'glm4_moe',
@@ -16,12 +15,10 @@ export const glm4Moe: Architecture = {
     num_experts_per_tok: 8,
     moe_intermediate_size: 1408,
     first_k_dense_replace: 1,
+    topk_group: 1,
     rms_norm_eps: 1e-5,
   },
   read(keys, reader) {
-    const groups = keys.n_group ?? 1;
-    if (groups !== 1)
-      reader.refuse('n_group', `is ${groups}; allowed is 1: experts are not chosen by groups`);
     const sharedSize = keys.moe_intermediate_size! * keys.n_shared_experts!;
     return {
       qkvBias: keys.attention_bias ?? false,
@@ -30,10 +27,7 @@ export const glm4Moe: Architecture = {
       experts: readExperts(keys, reader, {
         countKey: 'n_routed_experts',
         intermediateSize: keys.moe_intermediate_size!,
-        scoring: 'sigmoid',
-        isNormalised: keys.norm_topk_prob ?? true,
-        scale: keys.routed_scaling_factor ?? 1,
-        modules: BIASED_EXPERT_MODULES,
+        ...sigmoidExperts(keys, reader, 1),
       }),
       ropes: [reader.rope({ defaultPartialFactor: 0.5 })],
       layer: mixtureLayers(keys, { sharedSize, hasExperts: expertsBehindFirst(keys) }),

@@ -7,7 +7,7 @@ import type { ExpertsConfig } from '../hugging-face/experts-config.ts';
 import type { Architecture, ConfigReader } from './architecture.ts';
 import type { ConfigKeys } from './config-keys.ts';
 import { kernelLength, vectorSize } from './layer-kinds.ts';
-import { readExperts } from './read-experts.ts';
+import { readExperts, sigmoidExperts } from './read-experts.ts';
 import { groupsOf, LARGEST_STATE_SIZE, mambaModules, refuseStepLimits } from './read-mamba.ts';
 
 /** Letters of `hybrid_override_pattern`, and names of `layers_block_type`, which older versions of transformers call otherwise. */
@@ -45,6 +45,7 @@ export const nemotronH: Architecture = {
     use_conv_bias: true,
     use_bias: false,
     n_routed_experts: 8,
+    topk_group: 1,
     num_experts_per_tok: 2,
     moe_intermediate_size: 7688,
     moe_shared_expert_intermediate_size: 7688,
@@ -98,8 +99,6 @@ function sizeOf(kind: LayerKind, keys: ConfigKeys): number {
 }
 
 function readOwnExperts(keys: ConfigKeys, reader: ConfigReader): ExpertsConfig {
-  const groups = keys.n_group ?? 1;
-  if (groups !== 1) reader.refuse('n_group', `is ${groups}; allowed is 1: experts are not chosen by groups`);
   if ((keys.n_shared_experts ?? 1) !== 1) reader.refuse('n_shared_experts', 'must be absent or 1');
   const latentSize = keys.moe_latent_size ?? undefined;
   if (latentSize !== undefined && keys.mlp_bias)
@@ -108,9 +107,7 @@ function readOwnExperts(keys: ConfigKeys, reader: ConfigReader): ExpertsConfig {
     countKey: 'n_routed_experts',
     latentSize,
     intermediateSize: keys.moe_intermediate_size!,
-    scoring: 'sigmoid',
-    isNormalised: keys.norm_topk_prob ?? true,
-    scale: keys.routed_scaling_factor ?? 1,
+    ...sigmoidExperts(keys, reader, 1),
     modules: {
       router: 'mixer.gate',
       selectionBias: 'mixer.gate.e_score_correction_bias',

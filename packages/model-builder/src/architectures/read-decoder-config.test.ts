@@ -405,6 +405,14 @@ describe('latent attention', () => {
     expect(parse({ ...v3, n_group: 1, topk_group: 1 }).experts?.groups).toBeUndefined();
   });
 
+  it.each([
+    { model_type: 'glm4_moe', ...latent, head_dim: 32 },
+    { model_type: 'nemotron_h', ...latent, num_hidden_layers: 2, hybrid_override_pattern: 'ME' },
+  ])('chooses groups in $model_type as in deepseek_v3', keys => {
+    expect(parse({ ...keys, n_group: 4, topk_group: 2 }).experts?.groups).toEqual(parse(v3).experts?.groups);
+    expect(faultOf({ ...keys, n_group: 4, topk_group: 5 })).toMatchObject({ key: 'topk_group' });
+  });
+
   it('is in kimi_k2 as in deepseek_v3', () => {
     const { modelType, ...kimi } = parse({ ...v3, model_type: 'kimi_k2' });
     expect({ ...kimi, modelType: 'deepseek_v3' }).toEqual(parse(v3));
@@ -496,7 +504,6 @@ describe('Mamba-2', () => {
     ['projectors_bias', { ...falcon, projectors_bias: true }],
     ['hybrid_override_pattern', { ...nemotron, hybrid_override_pattern: 'MX' }],
     ['layers_block_type', { ...nemotron, layers_block_type: ['mamba', 'convolution'] }],
-    ['n_group', { ...nemotron, hybrid_override_pattern: 'ME', n_group: 2 }],
     ['n_shared_experts', { ...nemotron, hybrid_override_pattern: 'ME', n_shared_experts: 2 }],
     ['mlp_bias', { ...nemotron, hybrid_override_pattern: 'ME', moe_latent_size: 32, mlp_bias: true }],
     ['mamba_hidden_act', { ...nemotron, mamba_hidden_act: 'relu' }],

@@ -1,12 +1,14 @@
 // What config.json says of a mixture of experts, in the keys that families share.
 
-import { type ExpertsConfig, QWEN_EXPERTS } from '../hugging-face/experts-config.ts';
+import { BIASED_EXPERT_MODULES, type ExpertsConfig, QWEN_EXPERTS } from '../hugging-face/experts-config.ts';
 import type { ConfigReader, LayerPlan } from './architecture.ts';
 import type { ConfigKeys } from './config-keys.ts';
 
 /** Most experts of a layer, and of a token. Source: `packages/kernels/c/experts.h`. */
 const MOST_EXPERTS = 1024;
 const MOST_CHOSEN = 64;
+/** Most groups of experts. Source: `packages/kernels/c/op-experts.c`. */
+const MOST_GROUPS = 64;
 
 /** Where config.json has the number of experts; some families have either name. */
 export type CountKey = 'num_experts' | 'num_local_experts' | 'n_routed_experts' | 'moe_num_experts';
@@ -44,6 +46,44 @@ export function readExperts(
     modules: QWEN_EXPERTS,
     ...rest,
   };
+}
+
+/**
+ * As DeepSeek-V3 chooses experts: by sigmoids with a bias, of the groups whose two highest scores have the largest sums. `scale` is the
+ * factor where config.json has none. Throws: `config_invalid`, `unsupported`.
+ */
+export function sigmoidExperts(
+  keys: ConfigKeys,
+  reader: ConfigReader,
+  scale: number,
+): Partial<ExpertsConfig> {
+  return {
+    scoring: 'sigmoid',
+    isNormalised: keys.norm_topk_prob ?? true,
+    scale: keys.routed_scaling_factor ?? scale,
+    groups: (keys.n_group ?? 1) === 1 ? undefined : readGroups(keys, reader, 2),
+    modules: BIASED_EXPERT_MODULES,
+  };
+}
+
+/** Throws: `config_invalid`, `unsupported`. */
+export function readGroups(
+  keys: ConfigKeys,
+  reader: ConfigReader,
+  keyCount: 1 | 2,
+): NonNullable<ExpertsConfig['groups']> {
+  const { n_group: count, topk_group: chosen, n_routed_experts: experts } = keys;
+  if (!count) return reader.invalid('n_group', 'is missing');
+  if (!chosen) return reader.invalid('topk_group', 'is missing');
+  const size = experts! / count;
+  if (count > MOST_GROUPS) reader.refuse('n_group', `is ${count}; allowed are at most ${MOST_GROUPS}`);
+  if (!Number.isInteger(size))
+    reader.invalid('n_group', `is ${count}; it must divide n_routed_experts, ${experts}`);
+  if (size < keyCount) reader.invalid('n_group', `is ${count}; groups must have ${keyCount} experts or more`);
+  if (chosen > count) reader.invalid('topk_group', `is ${chosen}, but there are ${count} groups`);
+  if (keys.num_experts_per_tok! > chosen * size)
+    reader.invalid('topk_group', `is ${chosen}; its groups have fewer experts than num_experts_per_tok`);
+  return { count, chosen, keyCount };
 }
 
 /** Which layers of Qwen have experts. Throws: `unsupported`. */

@@ -1,7 +1,7 @@
 // GGUF files of mixtures of experts whose layers all have attention.
 // Source: llama.cpp, conversion/ (qwen.py, glm.py, granite.py, gpt_oss.py, olmo.py, ernie.py, hunyuan.py) and src/models
 
-import { expertKeys, refuseOtherScores } from './expert-keys.ts';
+import { expertKeys, groupKeys, refuseOtherScores } from './expert-keys.ts';
 import type { GgufArchitecture } from './gguf-architecture.ts';
 import { graniteKeys } from './granite-keys.ts';
 
@@ -59,7 +59,7 @@ export const glm4Moe: GgufArchitecture = {
     return {
       ...expertKeys(facts, 'glm4moe'),
       n_shared_experts: fields.count('glm4moe.expert_shared_count'),
-      n_group: fields.optionalCount('glm4moe.expert_group_count') ?? 1,
+      ...groupKeys(facts, 'glm4moe'),
       moe_intermediate_size: fields.count('glm4moe.expert_feed_forward_length'),
       first_k_dense_replace: fields.wholeNumber('glm4moe.leading_dense_block_count'),
       routed_scaling_factor: fields.optionalNumber('glm4moe.expert_weights_scale') ?? 1,

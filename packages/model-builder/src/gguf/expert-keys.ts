@@ -16,6 +16,15 @@ export function expertKeys({ fields }: GgufFacts, architecture: string) {
   };
 }
 
+/** Groups that experts are chosen of. Without their number all experts are one group. */
+export function groupKeys({ fields }: GgufFacts, architecture: string) {
+  const count = fields.optionalCount(`${architecture}.expert_group_count`) ?? 1;
+  return {
+    n_group: count,
+    topk_group: fields.optionalCount(`${architecture}.expert_group_used_count`) ?? count,
+  };
+}
+
 /** Throws: `unsupported` unless scores are sigmoids, as in all published models of the architecture. */
 export function refuseOtherScores({ fields }: GgufFacts, architecture: string): void {
   const key = `${architecture}.expert_gating_func`;

@@ -3,7 +3,7 @@
 // Source: llama.cpp, conversion/deepseek.py, conversion/glm.py and src/models/deepseek2.cpp
 
 import type { ConfigFields } from './config-fields.ts';
-import { expertKeys } from './expert-keys.ts';
+import { expertKeys, groupKeys } from './expert-keys.ts';
 import type { GgufArchitecture, GgufFacts } from './gguf-architecture.ts';
 
 /** Of `expert_gating_func`. Source: gguf-py, constants.py (ExpertGatingFuncType) */
@@ -55,19 +55,19 @@ export const deepseek2: GgufArchitecture = {
 };
 
 /** Files may leave out the kind of scores: then those with a bias to choose by are sigmoids. */
-function routing({ fields, hasInLayers }: GgufFacts) {
+function routing(facts: GgufFacts) {
+  const { fields, hasInLayers } = facts;
   const key = 'deepseek2.expert_gating_func';
   const scoring = fields.wholeNumber(key) || (hasInLayers('exp_probs_b.bias') ? SIGMOID : SOFTMAX);
   if (scoring !== SOFTMAX && scoring !== SIGMOID)
     fields.refuse(key, `is ${scoring}; allowed are ${SOFTMAX}, softmax, and ${SIGMOID}, the sigmoid`);
-  const groupCount = fields.optionalCount('deepseek2.expert_group_count') ?? 1;
+  const groups = groupKeys(facts, 'deepseek2');
   return {
     model_type: scoring === SIGMOID ? 'deepseek_v3' : 'deepseek_v2',
     norm_topk_prob: fields.flag('deepseek2.expert_weights_norm') ?? false,
     routed_scaling_factor: fields.optionalNumber('deepseek2.expert_weights_scale') ?? 1,
-    n_group: groupCount,
-    topk_group: fields.optionalCount('deepseek2.expert_group_used_count') ?? groupCount,
-    ...(scoring === SOFTMAX && groupCount > 1 ? { topk_method: 'group_limited_greedy' } : {}),
+    ...groups,
+    ...(scoring === SOFTMAX && groups.n_group > 1 ? { topk_method: 'group_limited_greedy' } : {}),
   };
 }
 

@@ -2,7 +2,7 @@
 // Source: llama.cpp, conversion/mamba.py, granite.py, falcon_h1.py and nemotron.py; src/models/granite-hybrid.cpp, falcon-h1.cpp and
 // nemotron-h.cpp
 
-import { expertKeys } from './expert-keys.ts';
+import { expertKeys, groupKeys } from './expert-keys.ts';
 import type { GgufArchitecture, GgufFacts } from './gguf-architecture.ts';
 import { graniteKeys } from './granite-keys.ts';
 
@@ -140,7 +140,7 @@ export const nemotronHMoe: GgufArchitecture = {
       ...nemotronKeys(facts, 'nemotron_h_moe', 'moe'),
       ...expertKeys(facts, 'nemotron_h_moe'),
       n_shared_experts: fields.count('nemotron_h_moe.expert_shared_count'),
-      n_group: fields.optionalCount('nemotron_h_moe.expert_group_count') ?? 1,
+      ...groupKeys(facts, 'nemotron_h_moe'),
       moe_intermediate_size: fields.count('nemotron_h_moe.expert_feed_forward_length'),
       moe_shared_expert_intermediate_size: fields.count('nemotron_h_moe.expert_shared_feed_forward_length'),
       ...(latent !== undefined && { moe_latent_size: latent }),

@@ -602,6 +602,7 @@ GLM4_MOE_CASES = cases_of(
     case("sigmoids with a bias, an ordinary first layer", prompts=[1, 40, 170]),
     case("norms of heads, two shared experts, no biases", use_qk_norm=True, n_shared_experts=2, attention_bias=False, first_k_dense_replace=0),
     case("scores as they are, tied", norm_topk_prob=False, tie_word_embeddings=True, routed_scaling_factor=1.0),
+    case("groups of experts", n_group=4, topk_group=2),
 )
 
 LFM2 = {
@@ -798,6 +799,7 @@ NEMOTRON_H_CASES = cases_of(
     case("experts by sigmoids with a bias, a shared one", prompts=[1, 40, 170], **NEMOTRON_H_EXPERTS),
     case("experts first, beside an MLP, scores as they are", **{**NEMOTRON_H_EXPERTS, "hybrid_override_pattern": "EM-*ME", "norm_topk_prob": False}),
     case("experts of a latent size", **NEMOTRON_H_EXPERTS, moe_latent_size=48),
+    case("groups of experts", **{**NEMOTRON_H_EXPERTS, "n_group": 3, "topk_group": 2}),
 )
 
 GPT_OSS_YARN = {"rope_type": "yarn", "factor": 32.0, "beta_fast": 32.0, "beta_slow": 1.0, "truncate": False, "original_max_position_embeddings": 16}
