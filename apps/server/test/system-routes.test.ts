@@ -98,11 +98,12 @@ it('reports in /health the device of the models, once it is chosen', () => {
   });
 });
 
-it('reports in /health which operators of a model run on the CPU', () => {
+it('reports in /health which operators of a model run on the CPU, and which chat template is broken', () => {
   const deviceNote = 'The device "webgpu" has no kernels for MatMulInteger (3).';
-  const engine = createFakeEngine({ info: { deviceNote }, health: { restartCount: 2 } });
+  const templateNote = 'The chat template cannot be parsed at line 2.';
+  const engine = createFakeEngine({ info: { deviceNote, templateNote }, health: { restartCount: 2 } });
   expect(reportHealth(createFakeServices({ a: engine }).models).models).toEqual([
-    { id: 'a', state: 'ready', detail: `restarted 2 times; ${deviceNote}` },
+    { id: 'a', state: 'ready', detail: `restarted 2 times; ${deviceNote}; ${templateNote}` },
   ]);
 });
 

@@ -69,6 +69,7 @@ export async function startEngine(
   const tokenizer = new Tokenizer(files);
   const named = await readChatTemplates(modelDir, files.config);
   const templates = new ChatTemplates(files.config, named, chatTemplate);
+  const templateNote = templates.findFaults();
   const tokenSpan = longestTokenSpan(files.tokenizer, tokenizer.tokenBytes);
   const defaults = modelDefaults ? files.generationConfig : {};
   const samplingDefaults = readSamplingDefaults(defaults);
@@ -83,6 +84,7 @@ export async function startEngine(
     parameterCount: manifest.parameterCount,
     eosTokenIds: tokenizer.eosTokenIds,
     chatTemplate: templates.source,
+    ...(templateNote !== undefined && { templateNote }),
     reasoningFormat: chooseReasoningFormat(reasoningParser, templates.source),
     samplingDefaults,
   };

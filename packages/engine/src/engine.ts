@@ -22,6 +22,8 @@ export interface EngineInfo extends CoreFacts {
   readonly eosTokenIds: readonly number[];
   /** The model's own chat template, for conversations without tools; null when it has none. */
   readonly chatTemplate: string | null;
+  /** Which templates of the model cannot be parsed, and why: chats with these fail, all else works. Absent where there are none. */
+  readonly templateNote?: string;
   /** Format by which output after a chat prompt is split into `reasoning` and `text`; null when nothing is split. */
   readonly reasoningFormat: ReasoningFormatName | null;
   /** Sampling defaults of generation_config.json; empty where it names none, and without `modelDefaults`. */

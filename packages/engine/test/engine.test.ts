@@ -395,4 +395,15 @@ describe('chats', () => {
     const [a, b] = [await engine.encode('a'), await engine.encode('b')];
     expect(ready?.promptTokenIds).toEqual([...a, END_OF_TEXT, ...b, 1]);
   });
+
+  test('fail with a template that cannot be parsed, which the facts of the model say; prompts work', async () => {
+    const broken = await createScriptedEngine({ ownTemplate: '{{ messages }}\n{% if %}' });
+    expect(broken.engine.info.templateNote).toMatch(/^The chat template cannot be parsed at line 2: /);
+    const chat = broken.engine.renderChat([{ role: 'user', content: 'a' }]);
+    await expect(chat).rejects.toMatchObject({ code: 'template_failed' });
+    const events = await collect(broken.engine.generate(await echoText(broken.engine, 'a')));
+    expect(choiceOf(events).text).toBe('a');
+    await broken.close();
+    expect(engine.info.templateNote).toBeUndefined();
+  });
 });

@@ -28,6 +28,8 @@ export interface ScriptedEngineOptions extends ScriptedCoreSettings {
   readonly modelDefaults?: boolean;
   readonly reasoningParser?: ReasoningParser;
   readonly chatTemplate?: string;
+  /** Default: `chatTemplate`. */
+  readonly ownTemplate?: string;
   readonly createLink?: (options: CoreOptions) => CoreLink;
 }
 
@@ -45,7 +47,7 @@ export async function createScriptedEngine(options: ScriptedEngineOptions = {}):
   const write = (name: string, value: unknown) => writeFile(join(folder, name), JSON.stringify(value));
   await write('tokenizer_config.json', {
     eos_token: '<|endoftext|>',
-    chat_template: options.chatTemplate ?? TEMPLATE,
+    chat_template: options.ownTemplate ?? options.chatTemplate ?? TEMPLATE,
   });
   await write('generation_config.json', options.generationConfig ?? {});
   await write(MANIFEST_FILE, SCRIPTED_MANIFEST);

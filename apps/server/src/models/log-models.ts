@@ -49,9 +49,18 @@ function logFailedModel(
   logger.error({ model: modelId, ...fault, retryAfterMs }, 'model could not be loaded');
 }
 
-function logNotes(logger: Logger, model: string, { deviceNote, memoryNote, chatTemplate }: EngineInfo): void {
+function logNotes(
+  logger: Logger,
+  model: string,
+  { deviceNote, memoryNote, templateNote, chatTemplate }: EngineInfo,
+): void {
   for (const note of [deviceNote, memoryNote])
     if (note !== undefined) logger.warn({ model, note }, 'the model runs slower than it could');
+  if (templateNote !== undefined)
+    logger.warn(
+      { model, reason: templateNote },
+      'a chat template of the model is broken: chats with it fail; --chat-template FILE gives the model one that works',
+    );
   if (chatTemplate === null)
     logger.warn(
       { model },

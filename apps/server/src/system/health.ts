@@ -148,10 +148,11 @@ function stateOf({ status }: CatalogModel): Omit<ModelHealth, 'id'> {
   if (status.kind === 'failed') return { state: 'failed', detail: 'The server log has the reason.' };
   const { state, restartCount } = status.engine.health;
   if (state === 'closed') return { state: 'failed', detail: 'closed' };
-  const { deviceNote, memoryNote } = status.engine.info;
+  const { deviceNote, memoryNote, templateNote } = status.engine.info;
   const details: string[] = [];
   if (restartCount > 0) details.push(`restarted ${restartCount} ${restartCount === 1 ? 'time' : 'times'}`);
   if (deviceNote !== undefined) details.push(deviceNote);
   if (memoryNote !== undefined) details.push(memoryNote);
+  if (templateNote !== undefined) details.push(templateNote);
   return details.length > 0 ? { state, detail: details.join('; ') } : { state };
 }

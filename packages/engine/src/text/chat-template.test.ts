@@ -16,6 +16,41 @@ it('searches a long template once, not once for every message', () => {
   }
 });
 
+describe('a template that cannot be parsed', () => {
+  const broken = '{{ messages }}\n{% if %}';
+
+  it('is a fault of the model with its line, once for each', () => {
+    const templates = new ChatTemplates(
+      {},
+      new Map([
+        ['default', broken],
+        ['rag', '{{ documents }}'],
+        ['tool_use', '{% for %}'],
+      ]),
+    );
+    expect(templates.findFaults()).toMatch(
+      /^The chat template cannot be parsed at line 2: .+\. The chat template "tool_use" cannot be parsed at line 1: .+\.$/,
+    );
+    expect(new ChatTemplates({}, new Map([['default', 'a']])).findFaults()).toBeUndefined();
+    expect(new ChatTemplates({}, new Map()).findFaults()).toBeUndefined();
+  });
+
+  it('is one too where the text is too long', () => {
+    const templates = new ChatTemplates({}, new Map([['default', 'a'.repeat(300_000)]]));
+    expect(templates.findFaults()).toBe('The chat template is longer than 262144 characters.');
+  });
+
+  it('is refused where it was given when the model was loaded', () => {
+    expect(() => new ChatTemplates({}, new Map(), broken)).toThrow(
+      expect.objectContaining({
+        code: 'model_invalid',
+        parameter: 'chatTemplate',
+        message: expect.stringContaining('The chat template given at load cannot be parsed at line 2'),
+      }),
+    );
+  });
+});
+
 describe('named templates', () => {
   const named = new Map([
     ['default', 'plain'],

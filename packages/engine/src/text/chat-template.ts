@@ -6,6 +6,7 @@ import { EngineError } from '../errors.ts';
 import type { ChatMessage, ChatTemplateOptions } from '../request/chat-message.ts';
 import type { NamedTemplates } from './chat-template-files.ts';
 import { markFinalMessage } from './continue-final-message.ts';
+import { findParseFault } from './render-template.ts';
 import { tokenText } from './tokenizer.ts';
 import type { JsonObject } from './tokenizer-json.ts';
 
@@ -21,6 +22,7 @@ export interface TemplateCall {
 
 /** Unit: UTF-16 code units. The longest published templates have 20,000. */
 const TEMPLATE_LENGTH_LIMIT = 256 * 1024;
+const TOO_LONG = `is longer than ${TEMPLATE_LENGTH_LIMIT} characters`;
 
 const SPECIAL_TOKEN_NAMES = [
   'bos_token',
@@ -40,10 +42,16 @@ export class ChatTemplates {
   /**
    * @param config tokenizer_config.json, whose special tokens templates write.
    * @param given A template in place of all templates of the model, or the name of one of them, which becomes the default.
+   * Throws: `model_invalid` where that template cannot be parsed.
    */
   constructor(config: JsonObject, named: NamedTemplates, given?: string) {
     const chosen = given === undefined ? undefined : named.get(given);
     this.#named = given === undefined || chosen !== undefined ? named : new Map();
+    const fault = given === undefined || chosen !== undefined ? undefined : faultOf(given);
+    if (fault !== undefined)
+      throw new EngineError('model_invalid', `The chat template given at load ${fault}.`, {
+        parameter: 'chatTemplate',
+      });
     this.#default = chosen ?? given ?? named.get('default') ?? null;
     const special: Record<string, string> = {};
     for (const name of SPECIAL_TOKEN_NAMES) {
@@ -56,6 +64,18 @@ export class ChatTemplates {
   /** The template of a conversation without tools; null when the model has none. */
   get source(): string | null {
     return this.#default;
+  }
+
+  /** Why chats with some templates of the model fail; undefined where all of them can be parsed. */
+  findFaults(): string | undefined {
+    const titles = new Map<string, string>();
+    for (const [name, source] of this.#named) titles.set(source, `The chat template "${name}"`);
+    if (this.#default !== null) titles.set(this.#default, 'The chat template');
+    const faults = [...titles].flatMap(([source, title]) => {
+      const fault = faultOf(source);
+      return fault === undefined ? [] : [`${title} ${fault}.`];
+    });
+    return faults.length === 0 ? undefined : faults.join(' ');
   }
 
   /**
@@ -76,7 +96,7 @@ export class ChatTemplates {
     const { source, isOwn } = this.select(options);
     if (source.length > TEMPLATE_LENGTH_LIMIT) {
       // Before the template is searched, because this thread serves all requests.
-      const message = `The chat template is longer than ${TEMPLATE_LENGTH_LIMIT} characters.`;
+      const message = `The chat template ${TOO_LONG}.`;
       throw new EngineError('template_failed', message, { parameter: 'prompt.template.template' });
     }
     const isOpen = options.continueFinalMessage ?? false;
@@ -116,6 +136,11 @@ export class ChatTemplates {
         : `The model has several chat templates, none of which is the default: give the name of one with the request (${names}).`;
     throw new EngineError('template_failed', message, { parameter: 'prompt.template.template' });
   }
+}
+
+/** Why no conversation can be written with a template. */
+function faultOf(source: string): string | undefined {
+  return source.length > TEMPLATE_LENGTH_LIMIT ? TOO_LONG : findParseFault(source);
 }
 
 /** The form of messages that a template expects. */

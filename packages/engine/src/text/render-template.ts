@@ -1,4 +1,4 @@
-// Renders one chat template. On the main thread for a model's own template, in a killable worker for templates that come with
+// Parses and renders one chat template. On the main thread for a model's own template, in a killable worker for templates that come with
 // requests.
 
 import { Template, TemplateError, type TemplateVariables } from '@ortler/jinja';
@@ -14,9 +14,25 @@ export function renderTemplate(source: string, variables: TemplateVariables, now
     return parseOnce(source).render(variables, now);
   } catch (cause) {
     if (!(cause instanceof TemplateError)) throw cause;
-    const place = cause.line === undefined ? '' : ` at line ${cause.line}`;
-    throw new EngineError('template_failed', `The chat template failed${place}: ${cause.message}`, { cause });
+    throw new EngineError('template_failed', `The chat template failed${placeOf(cause)}: ${cause.message}`, {
+      cause,
+    });
   }
+}
+
+/** Why a template cannot be parsed, with its line where one is known; undefined for one that can. */
+export function findParseFault(source: string): string | undefined {
+  try {
+    parseOnce(source);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error;
+    return `cannot be parsed${placeOf(error)}: ${error.message}`;
+  }
+}
+
+function placeOf({ line }: TemplateError): string {
+  return line === undefined ? '' : ` at line ${line}`;
 }
 
 function parseOnce(source: string): Template {
