@@ -74,6 +74,12 @@ describe('loadModel', () => {
       'The option devise is unknown',
     ],
     [
+      'an option that it sets itself',
+      '/nowhere',
+      { isDeviceOptional: true },
+      "The option isDeviceOptional is set by loadModel: with device 'auto'",
+    ],
+    [
       'a misspelt option of its own, and lists those',
       '/nowhere',
       { precison: 'q4' },

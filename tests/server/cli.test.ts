@@ -79,13 +79,16 @@ describe('ortler chat', () => {
   it.each([
     [['--model', '/no/such/folder'], 'cannot be used: /no/such/folder'],
     [['--model', 'llama3'], '"llama3" is no name of the Hub. Names are org/model,'],
-    [['--temperature', '9'], 'temperature must be 0 to 2; got 9.'],
+    [['--temperature', '9'], '--temperature must be 0 to 2; got 9.'],
     [['--temperature', 'hot'], 'It must be a number.'],
     [['--max-tokens', '100000'], '--max-tokens must be a whole number from 1 to 512; got 100000.'],
     [['--url', 'nowhere'], '--url must be an address'],
     [['--url', 'http://127.0.0.1:8000'], 'set ORTLER_API_KEY'],
+    [['--url', 'http://127.0.0.1:8000', '--precision', 'q4'], '--precision has no effect with --url'],
+    [['--api-key', 'a'], '--api-key is the key of a server: give its address with --url.'],
   ])('explains the mistake in %j', async (args, message) => {
-    const { code, err, out } = await ortler(['chat', 'Hello!', ...shared, ...args]);
+    const own = args[0] === '--url' ? [] : shared;
+    const { code, err, out } = await ortler(['chat', 'Hello!', ...own, ...args]);
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err).toContain(message);
     expect(err).not.toMatch(NO_STACK);
@@ -197,7 +200,8 @@ describe('ortler build --adapter', () => {
     await writeFile(configFile, JSON.stringify(config));
     const { code, err } = await ortler(['chat', plain, 'Hello!', '--data-dir', join(folder, 'data')]);
     expect(code).toBe(1);
-    expect(err).toContain('has no chat template, which chat messages need: give one with --chat-template.');
+    expect(err).toContain('has no chat template, which chat messages need:');
+    expect(err).toContain('The flag is --chat-template FILE.');
   });
 
   it('refuses to build a folder that is built already', async () => {

@@ -28,6 +28,12 @@ const OWN_OPTIONS = {
   signal: true,
 } as const satisfies Record<Exclude<keyof LoadModelOptions, keyof EngineOptions>, true | readonly string[]>;
 
+/** Options of the engine that `loadModel` sets, with what a caller gives in their place. */
+const SET_OPTIONS = {
+  modelDir: 'the model is the first argument',
+  isDeviceOptional: "with device 'auto' the device is optional",
+} as const satisfies Partial<Record<keyof EngineOptions, string>>;
+
 const HUB_OPTIONS = {
   offline: true,
   token: true,
@@ -37,7 +43,7 @@ const HUB_OPTIONS = {
   onPlan: true,
 } as const satisfies Partial<Record<keyof FetchModelOptions, true>>;
 
-export interface LoadModelOptions extends Omit<EngineOptions, 'modelDir' | 'device' | 'isDeviceOptional'> {
+export interface LoadModelOptions extends Omit<EngineOptions, 'device' | keyof typeof SET_OPTIONS> {
   /** Where the model runs. `auto` (default): a GPU over WebGPU where one works, else the CPU. */
   readonly device?: 'auto' | 'cpu' | 'webgpu' | 'cuda';
   /**
@@ -96,6 +102,8 @@ export async function loadModel(model: string, options: LoadModelOptions = {}): 
     ...engineOptions
   } = options;
   // Before a download, which may take an hour.
+  for (const [name, instead] of Object.entries(SET_OPTIONS))
+    if (Object.hasOwn(options, name)) throw wrongOption(name, `is set by loadModel: ${instead}`);
   checkOptions({ ...engineOptions, modelDir: '' }, OWN_OPTIONS);
   checkChoice('precision', precision);
   if (kvType !== undefined) checkChoice('kvType', kvType);
@@ -138,6 +146,9 @@ export async function loadModel(model: string, options: LoadModelOptions = {}): 
 function checkChoice(name: 'precision' | 'kvType', value: string): void {
   const choices: readonly string[] = OWN_OPTIONS[name];
   if (choices.includes(value)) return;
-  const message = `The option ${name} must be one of ${choices.join(', ')}; got ${String(value)}.`;
-  throw new EngineError('model_invalid', message, { parameter: name });
+  throw wrongOption(name, `must be one of ${choices.join(', ')}; got ${String(value)}`);
+}
+
+function wrongOption(name: string, problem: string): EngineError {
+  return new EngineError('model_invalid', `The option ${name} ${problem}.`, { parameter: name });
 }

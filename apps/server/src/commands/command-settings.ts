@@ -26,17 +26,23 @@ export function addSettings(command: Command, names: readonly SettingName[]): Co
   return command;
 }
 
+/** The settings among `names` whose flags were given. */
+export function givenSettings(flags: Flags, names: readonly SettingName[]): readonly SettingName[] {
+  return names.filter(name => flags[keyOf(name)] !== undefined);
+}
+
 /** The configuration: flags before environment before defaults. Other flags are ignored. Throws: `ConfigError`. */
 export function configFrom(flags: Flags): Config {
   const texts: Record<string, string> = {};
   for (const name of ALL_SETTINGS) {
-    // Commander names values after the flag, which may differ from the setting (--body-limit, bodyLimitBytes).
-    const key = SETTINGS[name].flag
-      .slice(2)
-      .replace(/-(.)/g, (_match, letter: string) => letter.toUpperCase());
-    const value = flags[key];
+    const value = flags[keyOf(name)];
     if (typeof value === 'string') texts[name] = value;
     if (value === true) texts[name] = 'on';
   }
   return readConfig(process.env, texts);
+}
+
+/** Commander names values after the flag, which may differ from the setting (--body-limit, bodyLimitBytes). */
+function keyOf(name: SettingName): string {
+  return SETTINGS[name].flag.slice(2).replace(/-(.)/g, (_match, letter: string) => letter.toUpperCase());
 }

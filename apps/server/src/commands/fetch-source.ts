@@ -3,7 +3,7 @@
 import { type FetchModelOptions, HubError, requireModelSource } from '@ortler/hub';
 import { chooseDevice } from '@ortler/onnxruntime';
 import type { Config } from '../config/config.ts';
-import { toModelSource } from '../config/model-list.ts';
+import { formatModelSource } from '../config/model-list.ts';
 import { createGraphChoice } from '../models/choose-graph.ts';
 import { toHubOptions } from '../models/hub-options.ts';
 import { createModelSources } from '../models/model-sources.ts';
@@ -20,12 +20,11 @@ export type HubConfig = Pick<
 /** Source of a model on the command line. Throws: `UserError` for a bare word that is neither a path here nor a name. */
 export function toGivenSource(text: string): string {
   try {
-    requireModelSource(text);
+    return formatModelSource(requireModelSource(text));
   } catch (error) {
     if (error instanceof HubError) throw new UserError(error.message, { cause: error });
     throw error;
   }
-  return toModelSource(text);
 }
 
 /** Absolute path of a source of the configuration. Throws: `UserError` with the reason of the Hub. */

@@ -3,7 +3,7 @@
 
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
-import { formatModelReference, parseModelSource } from '@ortler/hub';
+import { formatModelReference, type ModelSource, parseModelSource } from '@ortler/hub';
 import { z } from 'zod';
 
 export type ConfiguredModel = OwnModel | UpstreamServers;
@@ -56,7 +56,7 @@ export function modelList(): z.ZodType<readonly ConfiguredModel[], string> {
 function parseModel(text: string): ConfiguredModel {
   const [, id, source] = /^([^=\s]+?)\s*=\s*(.+)$/.exec(text) ?? [];
   if (id !== undefined && source !== undefined) {
-    if (!isServer(source)) return { id, source: toModelSource(source) };
+    if (!isServer(source)) return { id, source: formatModelSource(parseModelSource(source)) };
     const { url, name } = parseServer(source);
     return { id, urls: [url], name: name ?? id };
   }
@@ -108,8 +108,7 @@ function isServer(text: string): boolean {
   return /^https?:\/\//i.test(text) && parseModelSource(text).kind !== 'hub';
 }
 
-/** A path that exists wins over a name. Gives an absolute path, or the name in its shortest form. */
-export function toModelSource(text: string): string {
-  const source = parseModelSource(text);
+/** An absolute path, or the name in its shortest form. */
+export function formatModelSource(source: ModelSource): string {
   return source.kind === 'path' ? source.path : formatModelReference(source.reference);
 }

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { chooseVariants, MANIFEST_FILE, type Precision } from '@ortler/engine/graph-contract';
-import type { GraphChoice } from '@ortler/hub';
+import { type GraphChoice, parseModelSource } from '@ortler/hub';
 import {
   buildModel,
   explainLongRope,
@@ -18,7 +18,7 @@ import {
 } from '@ortler/model-builder';
 import { probeKernels } from '@ortler/onnxruntime';
 import type { Config } from '../../config/config.ts';
-import { toModelSource } from '../../config/model-list.ts';
+import { formatModelSource } from '../../config/model-list.ts';
 import { toKvType } from '../../models/build-options.ts';
 import { createBuildBars } from '../build-bars.ts';
 import { fetchSource, type HubConfig, toGivenSource } from '../fetch-source.ts';
@@ -60,7 +60,7 @@ export async function build(
     throw new UserError(
       `${model} is built already: serve it, or build the checkpoint that it was made from.`,
     );
-  const adapterSource = adapter === undefined ? undefined : toModelSource(adapter);
+  const adapterSource = adapter === undefined ? undefined : formatModelSource(parseModelSource(adapter));
   const adapterDir =
     adapterSource === undefined ? undefined : await fetchSource(adapterSource, hub, { terminal, bars });
   if (adapterDir !== undefined && !(await stat(adapterDir).catch(() => undefined))?.isDirectory())

@@ -2,15 +2,15 @@
 
 import { existsSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
-import { type ChatMessage, EngineError } from '@ortler/engine';
+import type { ChatMessage } from '@ortler/engine';
 import { isModelReference } from '@ortler/hub';
-import { TRPCClientError } from '@trpc/client';
 import type { Config } from '../../config/config.ts';
 import { isOwnModel, type OwnModel } from '../../config/model-list.ts';
 import { toGivenSource } from '../fetch-source.ts';
 import type { Terminal } from '../terminal.ts';
 import { UserError } from '../user-error.ts';
 import { type AnswerSettings, type ChatSource, openEngineSource, openServerSource } from './chat-source.ts';
+import { toUserError } from './to-user-error.ts';
 
 export interface ChatArguments extends AnswerSettings {
   /** Absent: a conversation until Ctrl-D. */
@@ -147,33 +147,4 @@ async function writeAnswer(
   }
   terminal.out('\n');
   return answer;
-}
-
-function toUserError(error: unknown): unknown {
-  if (error instanceof EngineError) return new UserError(inFlagWords(error.message), { cause: error });
-  if (!(error instanceof TRPCClientError)) return error;
-  const { httpStatus } = (error.data ?? {}) as { readonly httpStatus?: number };
-  if (httpStatus === 401)
-    return new UserError('The server rejects the key of ORTLER_API_KEY or --api-key.', {
-      cause: error,
-    });
-  // An error without data did not come from the server.
-  const isRefusal = error.data !== undefined && error.data !== null;
-  return new UserError(
-    isRefusal ? inFlagWords(error.message) : `The server cannot be reached: ${rootMessage(error)}`,
-    {
-      cause: error,
-    },
-  );
-}
-
-/** Messages name the field of a request; users of the command know the flag. */
-function inFlagWords(message: string): string {
-  return message
-    .replace(/\b(stop\.maxTokens|max_completion_tokens)\b/g, '--max-tokens')
-    .replace('give one with the request, or when the model is loaded', 'give one with --chat-template');
-}
-
-function rootMessage(error: Error): string {
-  return error.cause instanceof Error ? rootMessage(error.cause) : error.message || error.name;
 }

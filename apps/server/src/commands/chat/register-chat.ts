@@ -3,8 +3,16 @@
 import type { Command } from 'commander';
 import { SETTINGS } from '../../config/settings.ts';
 import { toNumber } from '../argument-values.ts';
-import { addSettings, configFrom, type Flags, HUB_SETTINGS, type SettingName } from '../command-settings.ts';
+import {
+  addSettings,
+  configFrom,
+  type Flags,
+  givenSettings,
+  HUB_SETTINGS,
+  type SettingName,
+} from '../command-settings.ts';
 import { onClosedPipe, processTerminal } from '../terminal.ts';
+import { UserError } from '../user-error.ts';
 
 const CHAT_SETTINGS: readonly SettingName[] = [
   'models',
@@ -64,10 +72,25 @@ export function registerChatCommand(program: Command): void {
     .addHelpText('after', EXAMPLES)
     .action(async (first: string | undefined, second: string | undefined, flags: ChatFlags) => {
       const { url, system, temperature, maxTokens } = flags;
+      refuseWithoutEffect(flags);
       onClosedPipe(() => process.exit());
       const config = configFrom(flags);
       const { chat, readChatArguments } = await import('./chat.ts');
       const { model, question } = readChatArguments([first, second], flags.model);
       await chat({ question, model, url, system, temperature, maxTokens }, config, processTerminal);
     });
+}
+
+/** Throws: `UserError` for flags of an engine beside a server, and for a key without one. */
+function refuseWithoutEffect(flags: ChatFlags): void {
+  if (flags.url === undefined) {
+    if (flags.apiKey !== undefined)
+      throw new UserError('--api-key is the key of a server: give its address with --url.');
+    return;
+  }
+  const [name] = givenSettings(flags, CHAT_SETTINGS);
+  if (name !== undefined)
+    throw new UserError(
+      `${SETTINGS[name].flag} has no effect with --url: the server has settings of its own. Leave one of them out.`,
+    );
 }
