@@ -413,6 +413,11 @@ describe('latent attention', () => {
     expect(faultOf({ ...keys, n_group: 4, topk_group: 5 })).toMatchObject({ key: 'topk_group' });
   });
 
+  it('takes the other name of an activation', () => {
+    expect(parse({ ...minicpm, hidden_act: 'swish' }).activation).toBe('silu');
+    expect(faultOf({ ...minicpm, hidden_act: 'relu' })).toMatchObject({ key: 'hidden_act' });
+  });
+
   it('is in kimi_k2 as in deepseek_v3', () => {
     const { modelType, ...kimi } = parse({ ...v3, model_type: 'kimi_k2' });
     expect({ ...kimi, modelType: 'deepseek_v3' }).toEqual(parse(v3));

@@ -146,6 +146,9 @@ function refuseUnsupported(
     refuse('layer_types', `holds "${otherLayer}"; allowed is "full_attention"`);
 }
 
+/** Names that transformers has for one function. Source: transformers, activations.py */
+const ACTIVATION_ALIASES: Readonly<Record<string, string>> = { swish: 'silu' };
+
 function readActivation(
   { activationKey = 'hidden_act', activations = { silu: 'silu' } }: Architecture,
   keys: ConfigKeys,
@@ -153,7 +156,8 @@ function readActivation(
 ): Activation {
   const names = Object.keys(activations);
   const name = keys[activationKey] ?? names[0]!;
-  const activation = Object.hasOwn(activations, name) ? activations[name] : undefined;
+  const alias = Object.hasOwn(ACTIVATION_ALIASES, name) ? ACTIVATION_ALIASES[name]! : name;
+  const activation = Object.hasOwn(activations, alias) ? activations[alias] : undefined;
   if (activation !== undefined) return activation;
   const allowed = names.map(allowedName => JSON.stringify(allowedName)).join(', ');
   return refuse(

@@ -3,7 +3,11 @@
 import type { GgufMetadata, GgufModel } from '@ortler/gguf';
 import { describeOther } from '../architectures/other-models.ts';
 import { ModelBuildError } from '../errors.ts';
+import { yarnAmplitude } from '../hugging-face/rope.ts';
 import { OTHER_ARCHITECTURES } from './other-architectures.ts';
+
+/** A number that a file has in float32 differs by less from the one that was meant. */
+const FLOAT32_ERROR = 1e-6;
 
 /** Metadata values by key, with the faults of a wrong type. */
 export class ConfigFields {
@@ -130,10 +134,6 @@ export class ConfigFields {
       throw this.#fault('unsupported', key, `is ${shown(type)}; allowed are "none", "linear", "yarn"`);
     const factor = this.number(`${architecture}.rope.scaling.factor`);
     if (type === 'linear') return { rope_type: 'linear', factor };
-    for (const name of ['attn_factor', 'yarn_ext_factor', 'yarn_attn_factor']) {
-      const own = `${architecture}.rope.scaling.${name}`;
-      if (this.#metadata.has(own)) throw this.#fault('unsupported', own, 'must be absent');
-    }
     const [fast, slow] = ['fast', 'slow'].map(name =>
       this.optionalNumber(`${architecture}.rope.scaling.yarn_beta_${name}`),
     );
@@ -141,14 +141,30 @@ export class ConfigFields {
     const multiplierKey = `${architecture}.rope.scaling.yarn_log_multiplier`;
     const multiplier =
       this.#metadata.get(multiplierKey) === 0 ? undefined : this.optionalNumber(multiplierKey);
+    const scales = multiplier === undefined ? {} : { mscale: 1, mscale_all_dim: multiplier };
+    this.#checkYarnFactors(architecture, yarnAmplitude({ factor, ...scales }));
     return {
       rope_type: 'yarn',
       factor,
       original_max_position_embeddings: this.count(`${architecture}.rope.scaling.original_context_length`),
       ...(fast !== undefined && { beta_fast: fast }),
       ...(slow !== undefined && { beta_slow: slow }),
-      ...(multiplier !== undefined && { mscale: 1, mscale_all_dim: multiplier }),
+      ...scales,
     };
+  }
+
+  /**
+   * Converters copy the factor of the rotation from config.json, and llama.cpp computes it from the other settings: it is built where
+   * both are the same. The other two are 1 in all published files. Throws: `unsupported`.
+   */
+  #checkYarnFactors(architecture: string, amplitude: number): void {
+    const expected = { attn_factor: 1, yarn_ext_factor: 1, yarn_attn_factor: amplitude };
+    for (const [name, value] of Object.entries(expected)) {
+      const key = `${architecture}.rope.scaling.${name}`;
+      const found = this.optionalNumber(key);
+      if (found === undefined || Math.abs(found - value) <= FLOAT32_ERROR * value) continue;
+      throw this.#fault('unsupported', key, `is ${found}; it must be absent or ${Math.fround(value)}`);
+    }
   }
 
   /** Throws: `unsupported` for settings that change the computation. */

@@ -207,7 +207,7 @@ function longropeAmplitude(factor: number, originalContextLength: number): numbe
 }
 
 /** Source: transformers, `_compute_yarn_parameters` of modeling_rope_utils.py. */
-function yarnAmplitude({
+export function yarnAmplitude({
   factor,
   mscale,
   mscale_all_dim: all,
