@@ -18,6 +18,17 @@ describe('tokenizer.json', () => {
   test('with whole numbers as ids is taken', () => {
     expect(parseTokenizer(withAdded(2)).added_tokens[0]).toMatchObject({ id: 2, content: '<x>' });
   });
+
+  test('gives an added token the id that the vocabulary has for it, and refuses one that others have', () => {
+    const added = (...tokens: readonly (readonly [string, number])[]) =>
+      parseTokenizer({
+        ...withVocab(1),
+        added_tokens: tokens.map(([content, id]) => ({ content, id })),
+      }).added_tokens.map(({ id }) => id);
+    expect(added(['b', 5], ['<x>', 7])).toEqual([1, 7]);
+    expect(() => added(['<x>', 1])).toThrow('the added token "<x>" has the id 1 of "b"');
+    expect(() => added(['<x>', 2], ['<y>', 2])).toThrow('the added token "<y>" has the id 2 of "<x>"');
+  });
 });
 
 describe('added tokens of tokenizer_config.json', () => {
@@ -41,6 +52,14 @@ describe('added tokens of tokenizer_config.json', () => {
       },
       expect.objectContaining({ id: 3, content: '<y>', rstrip: false }),
     ]);
+  });
+
+  test('have the id of the vocabulary where it has them', () => {
+    const { added_tokens: tokens } = withConfiguredTokens(tokenizer, { 9: { content: 'a' } });
+    expect(tokens.map(({ id }) => id)).toEqual([2, 0]);
+    expect(() => withConfiguredTokens(tokenizer, { 1: { content: '<z>' } })).toThrow(
+      'tokenizer_config.json of the model folder is unusable: the added token "<z>" has the id 1 of "b"',
+    );
   });
 
   test('are refused by their place when they are none', () => {

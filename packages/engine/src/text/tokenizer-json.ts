@@ -76,8 +76,9 @@ export function parseTokenizerJson(bytes: Uint8Array): TokenizerJson {
   const added = rest.added_tokens ?? [];
   if (!Array.isArray(added)) throw invalid('tokenizer.json', '"added_tokens" must be a list');
   const vocabulary = readVocabulary(bytes, vocab);
+  const tokens = added.map((token, index) => checkAddedToken(token, `"added_tokens[${index}]"`));
   return {
-    added_tokens: added.map((token, index) => checkAddedToken(token, `"added_tokens[${index}]"`)),
+    added_tokens: withVocabularyIds(tokens, vocabulary, 'tokenizer.json'),
     normalizer: checkStage(rest.normalizer, 'normalizer'),
     pre_tokenizer: checkStage(rest.pre_tokenizer, 'pre_tokenizer'),
     post_processor: checkStage(rest.post_processor, 'post_processor'),
@@ -115,7 +116,35 @@ export function withConfiguredTokens(tokenizer: TokenizerJson, configured: unkno
     const known = added.get(token.content);
     added.set(token.content, { ...token, id: known?.id ?? token.id });
   }
-  return { ...tokenizer, added_tokens: [...added.values()] };
+  const tokens = [...added.values()];
+  return {
+    ...tokenizer,
+    added_tokens: withVocabularyIds(tokens, tokenizer.model.vocabulary, 'tokenizer_config.json'),
+  };
+}
+
+/**
+ * An added token that the vocabulary has too keeps its id there, as in `tokenizers`. Throws: `model_invalid` where two tokens would have
+ * one id, for which `tokenizers` makes up another one.
+ */
+function withVocabularyIds(
+  tokens: readonly AddedTokenJson[],
+  vocabulary: Vocabulary,
+  file: string,
+): readonly AddedTokenJson[] {
+  const contentOf = new Map<number, string>();
+  return tokens.map(token => {
+    const { content } = token;
+    const id = vocabulary.idOf(content) ?? token.id;
+    const other = contentOf.get(id) ?? vocabulary.textOf(id);
+    if (other !== '' && other !== content)
+      throw invalid(
+        file,
+        `the added token ${JSON.stringify(content)} has the id ${id} of ${JSON.stringify(other)}`,
+      );
+    contentOf.set(id, content);
+    return { ...token, id };
+  });
 }
 
 export function isObject(value: unknown): value is JsonObject {
