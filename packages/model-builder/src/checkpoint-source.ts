@@ -8,7 +8,7 @@ import { findGguf } from './gguf/find-gguf.ts';
 import { GgufCheckpoint } from './gguf/gguf-checkpoint.ts';
 import { readingGguf } from './gguf/gguf-fault.ts';
 import { readGgufConfig } from './gguf/read-config.ts';
-import { writeGgufCompanions } from './gguf/write-companions.ts';
+import { readGgufCompanions, writeGgufCompanions } from './gguf/write-companions.ts';
 import { Checkpoint, listWeightFiles, type WeightSource } from './hugging-face/checkpoint.ts';
 import type { DecoderConfig } from './hugging-face/decoder-config.ts';
 import { refuseOtherLayouts } from './hugging-face/refuse-other-layouts.ts';
@@ -108,11 +108,13 @@ function ggufSource(file: string): CheckpointSource {
       const model = await readingGguf(() => GgufModel.open(file));
       try {
         const { config, configJson } = await readGgufConfig(model);
+        // A tokenizer that is not supported shows before the weights are built, which may take long.
+        const companions = readGgufCompanions(model, configJson);
         return {
           config,
           configFile: model.path,
           weights: new GgufCheckpoint(model, config),
-          writeCompanions: target => writeGgufCompanions(target, model, configJson),
+          writeCompanions: target => writeGgufCompanions(target, companions),
         };
       } catch (error) {
         await model.close();

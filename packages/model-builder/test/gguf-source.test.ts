@@ -259,6 +259,19 @@ describe('refuses', () => {
     expect(error.message).toContain(message);
   });
 
+  it('a tokenizer that is not supported, before weights are built', async () => {
+    const own = await tinyGguf({ metadata: { 'tokenizer.ggml.pre': 'other' } });
+    const stages = new Set<string>();
+    const build = ensureModel({
+      sourceDir: own.file,
+      cacheDir,
+      precision: 'f32',
+      onProgress: ({ stage }) => stages.add(stage),
+    });
+    await expect(build).rejects.toMatchObject({ code: 'unsupported', key: 'tokenizer.ggml.pre' });
+    expect(stages).not.toContain('weights');
+  });
+
   it('a number of layers that the file does not have', async () => {
     const own = await tinyGguf({ metadata: { 'llama.block_count': { uint32: 4_000 } } });
     expect(await refusal(own.file)).toMatchObject({ code: 'tensor_missing' });

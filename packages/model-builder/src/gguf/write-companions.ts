@@ -1,20 +1,15 @@
-// Writes the configuration and tokenizer files of a model folder that is built from a GGUF file.
+// The configuration and tokenizer files of a model folder that is built from a GGUF file.
 
 import { join } from 'node:path';
 import { type GgufModel, readGgufTokenizer } from '@ortler/gguf';
 import { writeDurably } from '../build-folder.ts';
 import { checkingGguf } from './gguf-fault.ts';
 
-/**
- * Mutates: the disk, in `folder`. Returns the names of the files.
- *
- * Throws: `weights_corrupt`, `unsupported` for the tokenizer.
- */
-export async function writeGgufCompanions(
-  folder: string,
+/** Texts of the files by their names. Throws: `weights_corrupt`, `unsupported` for the tokenizer. */
+export function readGgufCompanions(
   { metadata, path }: Pick<GgufModel, 'metadata' | 'path'>,
   configJson: Readonly<Record<string, unknown>>,
-): Promise<readonly string[]> {
+): ReadonlyMap<string, string> {
   const { tokenizer, config, generation } = checkingGguf(() => readGgufTokenizer(metadata, path));
   const contents = {
     'config.json': { ...configJson, ...generation },
@@ -22,7 +17,14 @@ export async function writeGgufCompanions(
     'tokenizer.json': tokenizer,
     'tokenizer_config.json': config,
   };
-  for (const [name, content] of Object.entries(contents))
-    await writeDurably(join(folder, name), file => file.writeFile(`${JSON.stringify(content)}\n`));
-  return Object.keys(contents);
+  return new Map(Object.entries(contents).map(([name, content]) => [name, `${JSON.stringify(content)}\n`]));
+}
+
+/** Mutates: the disk, in `folder`. Returns the names of the files. */
+export async function writeGgufCompanions(
+  folder: string,
+  texts: ReadonlyMap<string, string>,
+): Promise<readonly string[]> {
+  for (const [name, text] of texts) await writeDurably(join(folder, name), file => file.writeFile(text));
+  return [...texts.keys()];
 }
