@@ -9,14 +9,16 @@ import { DatabaseLostError, SqliteError } from './database-errors.ts';
  * - `corrupt`: the database file contradicts itself.
  * - `lost`: the database file was removed or replaced.
  * - `unreachable`: the database does not answer, or takes no writes now.
+ * - `busy`: another process has held the write lock of the database file for too long.
  */
-export type StorageFault = 'full' | 'corrupt' | 'lost' | 'unreachable';
+export type StorageFault = 'full' | 'corrupt' | 'lost' | 'unreachable' | 'busy';
 
 const MESSAGES: Readonly<Record<StorageFault, string>> = {
   full: 'Nothing was stored, because the disk of the server is full.',
   corrupt: 'The database of the server is damaged, and must be restored by its operator.',
   lost: 'The data folder of the server is gone, and must be restored by its operator.',
   unreachable: 'The database of the server does not answer.',
+  busy: 'The database of the server is busy: another process writes to it.',
 };
 
 /** When a client should try again. Unit: milliseconds. */
@@ -25,6 +27,7 @@ const RETRY_MS: Readonly<Record<StorageFault, number>> = {
   corrupt: 30_000,
   lost: 30_000,
   unreachable: 2_000,
+  busy: 2_000,
 };
 
 /** Becomes 503 with Retry-After. The cause has the words of the driver, for the log. */
@@ -47,6 +50,7 @@ export function toStorageError(error: unknown): unknown {
 
 /** Primary result codes. Source: https://www.sqlite.org/rescode.html */
 const SQLITE_FAULTS: Readonly<Record<number, StorageFault>> = {
+  5: 'busy', // SQLITE_BUSY
   8: 'unreachable', // SQLITE_READONLY
   10: 'unreachable', // SQLITE_IOERR
   11: 'corrupt', // SQLITE_CORRUPT

@@ -3,6 +3,7 @@
 import { cp, mkdir, mkdtemp, open, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Database } from './database.ts';
@@ -105,6 +106,19 @@ it('refuses writes to a full disk, and goes on', async () => {
   expect(await faultOf(insertTogether('y'.repeat(30_000)))).toBe('full');
   await sql`pragma max_page_count = 1000000`.execute(database.db);
   expect(await faultOf(insertTogether('z'))).toBe('none');
+});
+
+it('refuses writes while another process holds the lock, and goes on', async () => {
+  await sql`pragma busy_timeout = 20`.execute(database.db);
+  using other = new DatabaseSync(join(dataDir, DATABASE_FILE));
+  other.exec('begin immediate');
+  const error: unknown = await insert('a').catch(thrown => thrown);
+  expect(error).toMatchObject({ reason: 'storage_unavailable', retryAfterMs: 2_000, fault: 'busy' });
+  expect(await faultOf(insertTogether('b'))).toBe('busy');
+  expect(await ids()).toEqual([]);
+  other.exec('commit');
+  await insert('c');
+  expect(await ids()).toEqual(['c']);
 });
 
 it('starts with no damaged file, and says what to do', async () => {

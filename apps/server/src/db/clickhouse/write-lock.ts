@@ -8,6 +8,7 @@ import { Kysely } from 'kysely';
 import type { Database } from '../database.ts';
 import { createDatabaseFile } from '../sqlite/create-database-file.ts';
 import { createThreadDialect } from '../sqlite/thread-dialect.ts';
+import { createStorageDialect } from '../storage-dialect.ts';
 
 export interface WriteLock {
   /** Runs `work` while holding the lock. */
@@ -30,7 +31,8 @@ export async function createWriteLock(database: Database, dataDir: string): Prom
     };
   const file = join(dataDir, LOCK_FILE);
   if (!existsSync(file)) await createDatabaseFile(file);
-  const lock = new Kysely<object>({ dialect: createThreadDialect({ thread: { file }, threadCount: 1 }) });
+  const dialect = createThreadDialect({ thread: { file }, threadCount: 1 });
+  const lock = new Kysely<object>({ dialect: createStorageDialect(dialect, { onFault: () => undefined }) });
   return {
     run: work => lock.transaction().execute(work),
     close: () => lock.destroy(),
