@@ -2,12 +2,25 @@
 // annotations are validated against. Extensions: the original API stores both as generic objects.
 
 import { z } from 'zod';
+import { fitsIntoBytes } from './storable-text.ts';
 
-const projectId = z.string().min(1).describe('Project, written `<entity>/<project>`.');
+/** Longest id of a project whose data is stored. Unit: bytes in UTF-8. */
+export const MAX_PROJECT_ID_BYTES = 512;
+
+const projectId = z.string().describe('Project, written `<entity>/<project>`.');
+const storedProjectId = z
+  .string()
+  .min(1)
+  .refine(
+    text => fitsIntoBytes(text, MAX_PROJECT_ID_BYTES),
+    `Value error, project_id must have at most ${MAX_PROJECT_ID_BYTES} bytes in UTF-8`,
+  )
+  .describe('Project, written `<entity>/<project>`, of at most 512 bytes.')
+  .meta({ maxLength: MAX_PROJECT_ID_BYTES });
 
 /** An annotation spec: name and JSON Schema of the value that annotators enter. */
 export const annotationSpecRequest = z.object({
-  project_id: projectId,
+  project_id: storedProjectId,
   name: z
     .string()
     .regex(/^[^/:]{1,128}$/, 'Input should have 1 to 128 characters, none of them a slash or a colon')
@@ -34,7 +47,7 @@ export const annotationSpecResult = z
 
 /** A queue of items to annotate. */
 export const annotationQueueRequest = z.object({
-  project_id: projectId,
+  project_id: storedProjectId,
   id: z.string().min(1).max(256).nullish().describe('Id chosen by the client. Default: a generated one.'),
 });
 

@@ -3,6 +3,7 @@
 
 import { z } from 'zod';
 import { boundedRecord, jsonObject, MAX_NAMED_VALUES } from './bounded-collections.ts';
+import { MAX_PROJECT_ID_BYTES } from './feedback-annotation.ts';
 import { type FeedbackFilter, unparsedFilter } from './feedback-filter.ts';
 import { laxNumber } from './lax-primitives.ts';
 
@@ -14,21 +15,35 @@ export const MAX_FEEDBACK_BATCH = 1_000;
 
 /** Longest id of feedback. Unit: UTF-16 code units, like all lengths. */
 export const MAX_FEEDBACK_ID_LENGTH = 256;
-/** Longest of the other short texts: references, names, types. */
+/** Longest of the other short texts: references, names. */
 export const MAX_FEEDBACK_TEXT_LENGTH = 4_096;
+/**
+ * Longest text of each column that has an index. Unit: bytes in UTF-8. An entry of an index of PostgreSQL takes 2,704 bytes; the
+ * longest has a project, an id and one more text.
+ */
+export const MAX_INDEXED_BYTES = {
+  project_id: MAX_PROJECT_ID_BYTES,
+  weave_ref: 1_024,
+  feedback_type: 1_024,
+  trigger_ref: 1_024,
+} as const;
 
 // Documented here and checked by the api, whose refusals the original service words.
 const text = (limits: { readonly minLength?: number; readonly maxLength?: number } = {}) =>
   z.string().meta({ maxLength: MAX_FEEDBACK_TEXT_LENGTH, ...limits });
+const indexedText = (name: keyof typeof MAX_INDEXED_BYTES, limits: { readonly minLength?: number } = {}) =>
+  text({ maxLength: MAX_INDEXED_BYTES[name], ...limits });
 
 /** One piece of feedback to store. */
 export const feedbackCreateRequest = z.object({
-  project_id: text({ minLength: 1 }).describe('Project, written `<entity>/<project>`.'),
-  weave_ref: text({ minLength: 1 }).describe(
-    'Reference of the subject, such as `weave:///acme/app/call/<id>`.',
+  project_id: indexedText('project_id', { minLength: 1 }).describe(
+    'Project, written `<entity>/<project>`, of at most 512 bytes.',
   ),
-  feedback_type: text({ minLength: 1 }).describe(
-    'Type of feedback, such as `wandb.note.1` or a custom name.',
+  weave_ref: indexedText('weave_ref', { minLength: 1 }).describe(
+    'Reference of the subject, such as `weave:///acme/app/call/<id>`, of at most 1,024 bytes.',
+  ),
+  feedback_type: indexedText('feedback_type', { minLength: 1 }).describe(
+    'Type of feedback, such as `wandb.note.1` or a custom name, of at most 1,024 bytes.',
   ),
   payload: jsonObject().describe('The feedback itself, a JSON object of at most 1 MiB.'),
   id: text({ minLength: 1, maxLength: MAX_FEEDBACK_ID_LENGTH })
@@ -39,7 +54,9 @@ export const feedbackCreateRequest = z.object({
   annotation_ref: text().nullish().describe('Annotation spec, for `wandb.annotation.<name>`.'),
   runnable_ref: text().nullish().describe('Scorer or other runnable, for `wandb.runnable.<name>`.'),
   call_ref: text().nullish().describe('Call of the scorer that produced the feedback.'),
-  trigger_ref: text().nullish().describe('Trigger that started the scorer.'),
+  trigger_ref: indexedText('trigger_ref')
+    .nullish()
+    .describe('Trigger that started the scorer, of at most 1,024 bytes.'),
   queue_id: text().nullish().describe('Id of the annotation queue.'),
   scorer_tags: z.array(z.string()).nullish().describe('Tags given by the scorer.'),
   scorer_tag_reasons: texts.nullish().describe('Reason for each tag, by tag.'),

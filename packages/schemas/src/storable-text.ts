@@ -4,6 +4,13 @@
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern finds control characters.
 const CONTROL = /[\u0000-\u001f\u007f]/;
 
+const encoder = new TextEncoder();
+
+/** Whether the text takes at most so many bytes in UTF-8. */
+export function fitsIntoBytes(text: string, maxBytes: number): boolean {
+  return text.length <= maxBytes && encoder.encode(text).length <= maxBytes;
+}
+
 /** Whether every database can store this text. */
 export function isStorableText(text: string): boolean {
   return text.isWellFormed() && !CONTROL.test(text);

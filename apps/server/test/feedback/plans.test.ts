@@ -138,6 +138,7 @@ describeOnEveryDatabase('plans', ({ name, open }) => {
         await expect(createPayloadIndex(database, index)).rejects.toThrow(/payload\.essay .* 2,600 bytes/);
       await store.delete(row.project_id, ['long']);
       await createPayloadIndex(database, index);
+      await expect(store.insert([toRecord(row)])).rejects.toMatchObject({ reason: 'invalid_parameter' });
       await dropPayloadIndex(database, index);
     });
 

@@ -1,5 +1,7 @@
 // The write vectors over HTTP, on every database.
 
+import { randomBytes } from 'node:crypto';
+import { MAX_INDEXED_BYTES, MAX_PROJECT_ID_BYTES } from '@ortler/schemas';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { PROJECT, useFeedbackApp, where } from './feedback-app.ts';
 import { describeOnEveryFeedbackPlace } from './feedback-places.ts';
@@ -28,7 +30,7 @@ const runnable = (extra: Record<string, unknown>) => ({
 });
 const byId = (id: string) => ({ $eq: [{ $getField: 'id' }, { $literal: id }] });
 
-describeOnEveryFeedbackPlace('feedback writes', ({ name, open, isConcurrent }) => {
+describeOnEveryFeedbackPlace('feedback writes', ({ open, isConcurrent }) => {
   const feedback = useFeedbackApp(open);
   beforeEach(() => feedback.fill([]));
 
@@ -247,21 +249,46 @@ describeOnEveryFeedbackPlace('feedback writes', ({ name, open, isConcurrent }) =
       expect(await feedback.ids({})).toEqual(['mine']);
     });
 
-    it('stores texts that are too long for an index, or says so', async () => {
+    it('stores the longest texts that it accepts, and refuses longer ones', async () => {
       // Without repetitions, which PostgreSQL would compress.
-      const long = Array.from({ length: 1_200 }, (_, index) =>
-        (index * index * 7_919).toString(36).slice(-3),
-      );
-      const text = long.join('').slice(0, 3_500);
-      const answers = [
-        await feedback.post('create', custom({ weave_ref: text })),
-        await feedback.post('batch/create', { batch: [custom({ project_id: text })] }),
-        await feedback.post('queue/create', { project_id: text }),
+      const random = (byteCount: number) => randomBytes(byteCount).toString('base64url').slice(0, byteCount);
+      const id = Array.from(randomBytes(256), byte => String.fromCharCode(0x4e00 + byte * 64)).join('');
+      const longest = {
+        project_id: random(MAX_PROJECT_ID_BYTES),
+        id,
+        weave_ref: random(MAX_INDEXED_BYTES.weave_ref),
+      };
+      const type = `wandb.runnable.${random(MAX_INDEXED_BYTES.feedback_type - 15)}`;
+      const trigger = `weave:///a/b/object/c:${random(MAX_INDEXED_BYTES.trigger_ref - 22)}`;
+      const run = {
+        ...runnable({ runnable_ref: `weave:///a/b/object/${type.slice(15)}:d` }),
+        ...longest,
+        id: `${id.slice(1)}x`,
+        feedback_type: type,
+        trigger_ref: trigger,
+      };
+      const stored = [
+        await feedback.post('create', custom(longest)),
+        await feedback.post('create', run),
+        await feedback.post('queue/create', { project_id: longest.project_id, id }),
+        await feedback.post('annotation_spec/create', {
+          project_id: `${longest.project_id.slice(0, 255)}/${longest.project_id.slice(256)}`,
+          name: id.slice(0, 128),
+          field_schema: {},
+        }),
       ];
-      const isLimited = name === 'pglite' || name === 'postgres';
-      // Annotation queues are in the transactional database, which is SQLite beside ClickHouse here.
-      expect(answers.map(({ statusCode }) => statusCode)).toEqual(answers.map(() => (isLimited ? 400 : 200)));
-      if (isLimited) expect(answers[0]!.json().detail).toContain('2,600 bytes');
+      expect(stored.map(({ statusCode, body }) => [statusCode, statusCode === 200 ? '' : body])).toEqual(
+        stored.map(() => [200, '']),
+      );
+      for (const [name, maxBytes] of Object.entries(MAX_INDEXED_BYTES)) {
+        const refused = await feedback.post('create', custom({ [name]: `é${'x'.repeat(maxBytes - 1)}` }));
+        expect([refused.statusCode, refused.json().detail]).toEqual([
+          400,
+          `${name} must have at most ${maxBytes} bytes in UTF-8`,
+        ]);
+      }
+      const queue = await feedback.post('queue/create', { project_id: `${longest.project_id}x` });
+      expect(queue.statusCode).toBe(422);
     });
 
     it.runIf(isConcurrent)('takes batches, replaces and purges of the same ids at once', async () => {

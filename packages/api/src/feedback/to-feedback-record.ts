@@ -2,8 +2,10 @@
 
 import {
   type FeedbackCreateRequest,
+  fitsIntoBytes,
   MAX_FEEDBACK_ID_LENGTH,
   MAX_FEEDBACK_TEXT_LENGTH,
+  MAX_INDEXED_BYTES,
 } from '@ortler/schemas';
 import type { FeedbackRecord } from '../ports/feedback-services.ts';
 import { ApiError } from '../trpc/errors.ts';
@@ -71,6 +73,9 @@ function checkTexts(request: FeedbackCreateRequest): void {
     if (value.length > MAX_FEEDBACK_TEXT_LENGTH)
       throw refusal(name, `${name} must have at most ${MAX_FEEDBACK_TEXT_LENGTH} characters`);
   }
+  for (const [name, maxBytes] of Object.entries(MAX_INDEXED_BYTES))
+    if (!fitsIntoBytes(request[name as keyof typeof MAX_INDEXED_BYTES] ?? '', maxBytes))
+      throw refusal(name, `${name} must have at most ${maxBytes} bytes in UTF-8`);
 }
 
 function refusal(param: string, message: string): ApiError {

@@ -2,7 +2,6 @@
 
 import type { AnnotationServices } from '@ortler/api';
 import type { Database } from '../../db/database.ts';
-import { toPublicFailure } from './public-failure.ts';
 
 /** @param now Unit: milliseconds since 1970. */
 export function createAnnotationStores(
@@ -26,8 +25,7 @@ export function createAnnotationStores(
           .insertInto('annotation_specs')
           .values({ project_id: projectId, name, digest, field_schema: fieldSchema, created_at: now() })
           .onConflict(conflict => conflict.columns(['project_id', 'name', 'digest']).doNothing())
-          .execute()
-          .catch(rethrow);
+          .execute();
       },
     },
     queues: {
@@ -46,8 +44,7 @@ export function createAnnotationStores(
           .insertInto('annotation_queues')
           .values({ project_id: projectId, id, created_at: now(), deleted_at: null })
           .onConflict(conflict => conflict.columns(['project_id', 'id']).doUpdateSet({ deleted_at: null }))
-          .execute()
-          .catch(rethrow);
+          .execute();
       },
       async delete(projectId, id) {
         await db
@@ -59,8 +56,4 @@ export function createAnnotationStores(
       },
     },
   };
-}
-
-function rethrow(error: unknown): never {
-  throw toPublicFailure(error);
 }

@@ -23,7 +23,7 @@ export function toPublicFailure(error: unknown): unknown {
   if (isIndexEntryTooLong(error))
     return new ApiError(
       'invalid_parameter',
-      'The texts that the database has an index on (project_id, id, feedback_type, references, and payload paths that the operator has indexed) are too long: PostgreSQL takes about 2,600 bytes',
+      'A text of the payload is too long, because the operator has made an index on it: PostgreSQL takes about 2,600 bytes, project_id and id included',
       { cause: error },
     );
   if (error instanceof ParameterTooLongError)
