@@ -129,6 +129,8 @@ function* trapExpressions(): Generator<ExprNode> {
   const readings = [value, ...inside, ...converted, sizeNode(value)];
   for (const reading of readings) {
     yield notNode(reading);
+    yield compareNode('eq', reading, value);
+    yield compareNode('gt', value, reading);
     for (const literal of TRAP_VALUES) {
       yield compareNode('eq', reading, literalNode(literal));
       yield compareNode('gt', reading, literalNode(literal));

@@ -126,6 +126,18 @@ export const QUERY_VECTORS: readonly QueryVector[] = [
     ['f03', 'f05', 'f06'],
   ],
   [
+    'Q47 beside a path',
+    { $eq: [{ $getField: 'payload.ok' }, { $convert: { input: { $getField: 'payload.ok' }, to: 'bool' } }] },
+    ['f03', 'f04', 'f05', 'f06'],
+  ],
+  [
+    'Q47 in a path',
+    {
+      $in: [{ $convert: { input: { $getField: 'payload.ok' }, to: 'bool' } }, [{ $getField: 'payload.ok' }]],
+    },
+    ['f03', 'f04', 'f05', 'f06'],
+  ],
+  [
     'Q48',
     { $eq: [{ $convert: { input: { $getField: 'payload.rank' }, to: 'int' } }, { $literal: 10 }] },
     ['f05'],

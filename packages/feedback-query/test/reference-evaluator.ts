@@ -10,6 +10,8 @@ export type Value =
   | { readonly type: 'text'; readonly value: string | null }
   | { readonly type: 'number'; readonly value: number | null }
   | { readonly type: 'boolean'; readonly value: boolean }
+  /** A value that was converted to a boolean. */
+  | { readonly type: 'flag'; readonly value: number | null }
   | { readonly type: 'datetime'; readonly value: number }
   | { readonly type: 'json'; readonly value: unknown }
   | { readonly type: 'list'; readonly value: readonly string[] }
@@ -145,7 +147,8 @@ function orderOf(left: Value, right: Value): number | null {
       : orderTexts(toText(left), toText(right));
   }
   if (types.includes('text')) return orderTexts(toText(left), toText(right));
-  if (types.includes('json') && types.includes('boolean')) return orderNumbers(toFlag(left), toFlag(right));
+  if (types.includes('json') && (types.includes('boolean') || types.includes('flag')))
+    return orderNumbers(toFlag(left), toFlag(right));
   return orderNumbers(toNumber(left), toNumber(right));
 }
 
@@ -206,6 +209,7 @@ export function toText(value: Value): string | null {
     case 'datetime':
       return new Date(value.value).toISOString();
     case 'number':
+    case 'flag':
       return value.value === null ? null : numberText(value.value);
     case 'text':
       return value.value;
@@ -223,7 +227,7 @@ function numberText(value: number): string {
 
 /** The number a value is read as; null when it is none. */
 export function toNumber(value: Value): number | null {
-  if (value.type === 'number') return value.value;
+  if (value.type === 'number' || value.type === 'flag') return value.value;
   if (value.type === 'boolean') return Number(value.value);
   if (value.type === 'json' && typeof value.value === 'number') return value.value;
   if (value.type === 'json' && typeof value.value !== 'string') return null;
@@ -255,7 +259,7 @@ function convert(value: Value, to: string): Value {
       return number(fits ? Math.trunc(double) : null);
     }
     default:
-      return value.type === 'boolean' ? value : number(toFlag(value));
+      return value.type === 'boolean' ? value : { type: 'flag', value: toFlag(value) };
   }
 }
 

@@ -5,7 +5,7 @@
 import { assertNever } from '../errors.ts';
 import { type ExprPath, step } from '../parse/expr-path.ts';
 import type { BoundCondition, BoundValue, SqlComparison } from './bound-node.ts';
-import { valueType } from './bound-node.ts';
+import { isFlag, valueType } from './bound-node.ts';
 import { parseDatetimeLiteral } from './datetime-literal.ts';
 import {
   absenceOf,
@@ -74,6 +74,7 @@ function sideType({ operand }: Side): SideType {
     case 'condition':
       return 'boolean';
     case 'value': {
+      if (isFlag(operand.value)) return 'boolean';
       const type = valueType(operand.value);
       return type === 'integer' ? 'number' : type;
     }

@@ -129,6 +129,13 @@ const CAST_RESULTS = {
   'datetime-to-text': 'text',
 } as const satisfies Record<Cast, ValueType>;
 
+/** Whether a value is a flag: what it is compared with is read as one, too. */
+export function isFlag(value: BoundValue): boolean {
+  if (value.kind === 'shared') return isFlag(value.input);
+  if (value.kind === 'payload') return value.reading === 'flag';
+  return value.kind === 'cast' && (value.cast === 'text-to-flag' || value.cast === 'number-to-flag');
+}
+
 /** Whether a value can be null. A comparison of values that cannot be null needs no `coalesce`. */
 export function isNullable(value: BoundValue): boolean {
   switch (value.kind) {
