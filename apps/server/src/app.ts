@@ -95,6 +95,8 @@ export async function createApp({
     ...(logger === undefined ? { logger: false } : { loggerInstance: logger }),
     bodyLimit: bodyLimitBytes,
     requestTimeout: REQUEST_TIMEOUT_MS,
+    // `checkHeaders` requires it, and answers in the usual error shape.
+    http: { requireHostHeader: false },
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
     forceCloseConnections: 'idle',
     genReqId: chooseRequestId,

@@ -106,6 +106,21 @@ describe('paths and methods', () => {
     expect(reply.split('\r\n', 1)[0]).toMatch(status);
   });
 
+  it('a request without a host is refused in the error shape', async () => {
+    test = await openTestApp();
+    const [head, body] = (await exchange('GET /ping HTTP/1.1\r\nConnection: close\r\n\r\n')).split(
+      '\r\n\r\n',
+    );
+    expect(head).toMatch(/^HTTP\/1\.1 400 /);
+    expect(head).toMatch(/^x-request-id: /im);
+    expect(JSON.parse(body!)).toEqual(errorBody(400, 'Bad Request'));
+  });
+
+  it('a request of HTTP/1.0 needs no host', async () => {
+    test = await openTestApp();
+    expect(await exchange('GET /ping HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
   it('a long unknown path is not repeated in full', async () => {
     test = await openTestApp();
     expect((await test.app.inject(`/${'a'.repeat(4_000)}`)).body.length).toBeLessThan(500);

@@ -286,6 +286,19 @@ describeOnEveryDatabase('models and checkpoints', ({ open }) => {
       expect((await training.call('GET', path)).status).toBe(404);
   });
 
+  it('knows a checkpoint by its id in any case, and gives it in lower case', async () => {
+    const id = await training.createModel();
+    const own = crypto.randomUUID();
+    const upper = own.toUpperCase();
+    const first = await training.call('POST', `/${id}/checkpoints`, { id: upper, step: 1 });
+    expect(first.body.id).toBe(own);
+    expect((await training.call('POST', `/${id}/checkpoints`, { id: own, step: 2 })).status).toBe(409);
+    expect((await training.call('GET', `/${id}/checkpoints/${upper}`)).body).toEqual(first.body);
+    const merged = await training.call('PATCH', `/${id}/checkpoints/${upper}`, { metrics: { a: 1 } });
+    expect(merged.body.metrics).toEqual({ a: 1 });
+    expect((await list(id, `?after=${upper}`)).body.data).toEqual([]);
+  });
+
   it('keeps every step once when trainers register at the same time', async () => {
     const id = await training.createModel();
     const replies = await Promise.all(

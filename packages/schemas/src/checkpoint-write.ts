@@ -25,7 +25,11 @@ export const checkpointWeights = z.strictObject({
 
 /** The body. Unknown keys are refused: a misspelt `weights` would register a checkpoint without weights for good. */
 export const checkpointRegistration = z.strictObject({
-  id: z.uuid().nullish().describe('Id of the checkpoint. Default: a generated one.'),
+  id: z
+    .uuid()
+    .toLowerCase()
+    .nullish()
+    .describe('Id of the checkpoint, kept in lower case. Default: a generated one.'),
   step: laxInteger({ minimum: 0 })
     .nullish()
     .describe('Training step of the checkpoint. Default: one more than the newest, starting from 0.'),
@@ -36,7 +40,7 @@ export const checkpointRegistration = z.strictObject({
 });
 export type CheckpointRegistration = z.output<typeof checkpointRegistration>;
 
-const idParameter = z.string().describe('Id of the checkpoint.');
+const idParameter = z.string().toLowerCase().describe('Id of the checkpoint.');
 
 export const checkpointRegistrationInput = z.strictObject({
   model_id: modelIdParameter,

@@ -6,14 +6,18 @@ import { laxInteger } from './lax-primitives.ts';
 /** Id of a model as part of a path. */
 export const modelIdParameter = z.string().describe('Id of the model.');
 
+/** Cursor of a list by ids, which are UUIDs in lower case. */
+const after = z
+  .string()
+  .toLowerCase()
+  .optional()
+  // `after=` means no cursor: nothing has an empty id.
+  .transform(id => (id === '' ? undefined : id))
+  .describe('Cursor: the id of the last item of the previous page.');
+
 /** Query parameters. All values arrive as text. */
 export const checkpointListQuery = z.object({
-  after: z
-    .string()
-    .optional()
-    // `after=` means no cursor: no checkpoint has an empty id.
-    .transform(after => (after === '' ? undefined : after))
-    .describe('Cursor: the id of the last item of the previous page.'),
+  after,
   limit: laxInteger({ minimum: 1, maximum: 100 }).prefault(20).describe('Number of items to return.'),
   order: z.enum(['asc', 'desc']).default('asc').describe('Order by step; `desc` starts with the newest.'),
 });

@@ -12,10 +12,16 @@ export type AllowedHosts = '*' | readonly string[];
 const ONCE: readonly string[] = ['authorization', 'host'];
 
 /** Throws: `ApiError` `malformed_request` or `host_not_allowed`. */
-export function checkHeaders({ rawHeaders, headers }: IncomingMessage, allowedHosts: AllowedHosts): void {
+export function checkHeaders(
+  { rawHeaders, headers, httpVersion }: IncomingMessage,
+  allowedHosts: AllowedHosts,
+): void {
   for (const name of ONCE)
     if (countOf(rawHeaders, name) > 1)
       throw new ApiError('malformed_request', `The request has more than one ${name} header.`);
+  // Source: RFC 9112, section 3.2.
+  if (headers.host === undefined && httpVersion !== '1.0')
+    throw new ApiError('malformed_request', 'The request has no host header.');
   if (allowedHosts === '*' || isAllowedHost(headers.host, allowedHosts)) return;
   throw new ApiError(
     'host_not_allowed',

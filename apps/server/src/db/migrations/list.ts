@@ -8,6 +8,7 @@ import { teamsMigration } from './0004-teams.ts';
 import { annotationsMigration } from './0005-annotations.ts';
 import { responsesMigration } from './0006-responses.ts';
 import { keyLimitsMigration } from './0007-key-limits.ts';
+import { checkpointIdsMigration } from './0008-checkpoint-ids.ts';
 
 export const MIGRATIONS: Readonly<Record<string, DatabaseMigration>> = {
   '0001-api-keys': apiKeysMigration,
@@ -17,4 +18,5 @@ export const MIGRATIONS: Readonly<Record<string, DatabaseMigration>> = {
   '0005-annotations': annotationsMigration,
   '0006-responses': responsesMigration,
   '0007-key-limits': keyLimitsMigration,
+  '0008-checkpoint-ids': checkpointIdsMigration,
 };
