@@ -29,6 +29,13 @@ function faultsOf(body: object): readonly z.core.$ZodIssue[] {
   return chatCompletionRequest.safeParse({ messages: MESSAGES, ...body }).error?.issues ?? [];
 }
 
+it.each(['chat_template_kwargs', 'logit_bias'])('%s: a key that would be lost is refused', field => {
+  const faults = faultsOf({ [field]: JSON.parse('{"__proto__": 1}') });
+  expect(faults.map(({ path, message }) => [path, message])).toEqual([
+    [[field], 'Value error, a key must not be __proto__'],
+  ]);
+});
+
 describe('lists and objects past their bound', () => {
   it.each<[string, number, unknown]>([
     ['messages', MAX_MESSAGE_COUNT, MESSAGES[0]],

@@ -11,6 +11,13 @@ export const MAX_NAMED_VALUES = 4_096;
 /** Most items of a list whose actual limit is smaller, or depends on the model or the operator. */
 export const MAX_LIST_LENGTH = 4_096;
 
+/** zod's records drop the entry without a word. */
+const LOST_KEY = '__proto__';
+const LOST_KEY_FAULT: Rejection = {
+  type: 'value_error',
+  msg: `Value error, a key must not be ${LOST_KEY}`,
+};
+
 /** An object with string keys and at most `maxEntries` of them. */
 export function boundedRecord<Schema extends z.ZodType>(
   value: Schema,
@@ -19,8 +26,11 @@ export function boundedRecord<Schema extends z.ZodType>(
 ) {
   const fault = tooLong('Dictionary', maxEntries);
   return z.preprocess(
-    (given: Record<string, z.input<Schema>>, context) =>
-      isObject(given) && Object.keys(given).length > maxEntries ? refuse(fault, given, context) : given,
+    (given: Record<string, z.input<Schema>>, context) => {
+      if (!isObject(given)) return given;
+      if (Object.keys(given).length > maxEntries) return refuse(fault, given, context);
+      return Object.hasOwn(given, LOST_KEY) ? refuse(LOST_KEY_FAULT, given, context) : given;
+    },
     z.record(key, value),
   );
 }
