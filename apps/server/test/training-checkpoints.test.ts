@@ -2,6 +2,7 @@
 
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { createCheckpointStore } from '../src/stores/training/checkpoints.ts';
 import { describeOnEveryDatabase } from './databases.ts';
@@ -297,6 +298,23 @@ describeOnEveryDatabase('models and checkpoints', ({ open }) => {
     const merged = await training.call('PATCH', `/${id}/checkpoints/${upper}`, { metrics: { a: 1 } });
     expect(merged.body.metrics).toEqual({ a: 1 });
     expect((await list(id, `?after=${upper}`)).body.data).toEqual([]);
+  });
+
+  it('registers no checkpoint of a model that is being deleted', async () => {
+    const id = await training.createModel();
+    let registering: Promise<unknown> = Promise.resolve();
+    await training.database.transaction(async trx => {
+      await trx.deleteFrom('training_models').where('id', '=', id).execute();
+      registering = training.training.checkpoints.register(id, {
+        id: null,
+        step: null,
+        metrics: {},
+        weights: null,
+      });
+      // Long enough for a registration that does not wait.
+      await Promise.race([registering, sleep(200)]);
+    });
+    expect(await registering).toBe('unknown-model');
   });
 
   it('keeps every step once when trainers register at the same time', async () => {

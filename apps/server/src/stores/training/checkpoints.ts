@@ -96,6 +96,8 @@ export function createCheckpointStore(
             .selectFrom('training_models')
             .select('entity')
             .where('id', '=', modelId)
+            // A deletion of the model waits, or this waits for its end; an append of trajectories does neither.
+            .$if(database.kind === 'postgres', query => query.forKeyShare())
             .executeTakeFirst();
           if (model === undefined) return 'unknown-model';
           const counts = await countCheckpoints(trx, model.entity, modelId);
