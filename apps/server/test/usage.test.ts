@@ -79,4 +79,6 @@ it('reports over REST with lists in the forms of OpenAI, and over tRPC the same'
   expect(asked[0]).toMatchObject({ groups: ['model', 'api_key_id'] });
   expect((await get('')).statusCode).toBe(400);
   expect((await get(`start_time=${start}&bucket_width=1h`)).statusCode).toBe(400);
+  for (const filter of ['api_key_ids', 'team_ids', 'project_ids', 'models'])
+    expect((await get(`start_time=${start}&${filter}=a,%00`)).statusCode, filter).toBe(400);
 });

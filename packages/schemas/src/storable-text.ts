@@ -11,7 +11,10 @@ export function fitsIntoBytes(text: string, maxBytes: number): boolean {
   return text.length <= maxBytes && encoder.encode(text).length <= maxBytes;
 }
 
-/** Whether every database can store this text. */
+/** The message of a text that is not storable. */
+export const NOT_STORABLE = 'Value error, must not contain control characters or half characters';
+
+/** Whether every database can store this text. Of others PostgreSQL refuses queries, too. */
 export function isStorableText(text: string): boolean {
   return text.isWellFormed() && !CONTROL.test(text);
 }

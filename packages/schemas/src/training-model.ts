@@ -3,12 +3,10 @@
 import { z } from 'zod';
 import { checkpointListQuery, modelIdParameter } from './checkpoint.ts';
 import { laxBoolean, reportRule } from './lax-primitives.ts';
-import { isStorableText } from './storable-text.ts';
+import { isStorableText, NOT_STORABLE } from './storable-text.ts';
 
 /** Longest entity, project or name. Unit: UTF-16 code units. */
 export const MAX_MODEL_NAME_LENGTH = 200;
-
-const NOT_STORABLE = 'Value error, must not contain control characters or half characters';
 
 // References join parts with slashes and append a checkpoint after a colon, so parts must not contain either.
 const namePart = z

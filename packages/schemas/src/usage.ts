@@ -3,6 +3,7 @@
 
 import { z } from 'zod';
 import { laxInteger, reportRule } from './lax-primitives.ts';
+import { isStorableText, NOT_STORABLE } from './storable-text.ts';
 
 /** What the results of a bucket can be kept apart by. */
 const GROUPS = ['api_key_id', 'team', 'project_id', 'model'] as const;
@@ -20,6 +21,8 @@ function listOf<Item extends z.ZodType>(item: Item) {
     )
     .optional();
 }
+
+const names = listOf(z.string().refine(isStorableText, NOT_STORABLE));
 
 const seconds = laxInteger({ minimum: 0, maximum: 253_402_300_799 });
 
@@ -42,10 +45,10 @@ export const usageInput = z
     group_by: listOf(z.enum(GROUPS)).describe(
       'What results are kept apart by. Default: one result per bucket.',
     ),
-    api_key_ids: listOf(z.string()).describe('Only usage of these keys.'),
-    team_ids: listOf(z.string()).describe('Only usage of these teams. Extension.'),
-    project_ids: listOf(z.string()).describe('Only usage of these projects.'),
-    models: listOf(z.string()).describe('Only usage of these models.'),
+    api_key_ids: names.describe('Only usage of these keys.'),
+    team_ids: names.describe('Only usage of these teams. Extension.'),
+    project_ids: names.describe('Only usage of these projects.'),
+    models: names.describe('Only usage of these models.'),
     limit: laxInteger({ minimum: 1, maximum: MAX_DAYS }).prefault(7).describe('Most buckets of a page.'),
     page: z.string().optional().describe('The `next_page` of the previous page.'),
   })

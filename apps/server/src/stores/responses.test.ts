@@ -33,6 +33,12 @@ describeOnEveryDatabase('stored responses', ({ open }) => {
     expect(await store.find('resp_1', 'acme')).toBeUndefined();
   });
 
+  it('are not found by an id that no database stores', async () => {
+    const store = createResponseStore(database, { retentionDays: 1, now: () => 0 });
+    expect(await store.find('resp_\0', 'acme')).toBeUndefined();
+    expect(await store.remove('resp_\0', 'acme')).toBe(false);
+  });
+
   it('are gone after their days, and deleted when others are saved', async () => {
     let nowMs = 0;
     const store = createResponseStore(database, { retentionDays: 2, now: () => nowMs });

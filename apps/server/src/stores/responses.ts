@@ -2,6 +2,7 @@
 
 import type { ResponseStore, StoredResponse } from '@ortler/api';
 import { parseLosslessJson, stringifyLosslessJson } from '@ortler/json';
+import { isStorableText } from '@ortler/schemas';
 import type { Database } from '../db/database.ts';
 
 export interface ResponseStoreOptions {
@@ -46,6 +47,7 @@ export function createResponseStore(
     },
 
     async find(id, owner) {
+      if (!isStorableText(id)) return undefined;
       const row = await db
         .selectFrom('responses')
         .selectAll()
@@ -65,6 +67,7 @@ export function createResponseStore(
     },
 
     async remove(id, owner) {
+      if (!isStorableText(id)) return false;
       const [result] = await db
         .deleteFrom('responses')
         .where('id', '=', id)
