@@ -21,11 +21,24 @@ export function prepare(spec: ConstraintSpec): PreparedConstraint {
 }
 
 /** Whether the grammar allows the whole text and may end there. */
-export function allows({ grammar }: PreparedConstraint, text: string): boolean {
-  const matcher: ConstraintMatcher = byteEngine.compile(grammar);
+export function allows(prepared: PreparedConstraint, text: string): boolean {
+  return feed(prepared, text, matcher => matcher.canStop());
+}
+
+/** Whether a text that the grammar allows begins with this one. */
+export function begins(prepared: PreparedConstraint, text: string): boolean {
+  return feed(prepared, text, () => true);
+}
+
+function feed(
+  { grammar }: PreparedConstraint,
+  text: string,
+  isEnough: (matcher: ConstraintMatcher) => boolean,
+): boolean {
+  const matcher = byteEngine.compile(grammar);
   try {
     for (const byte of new TextEncoder().encode(text)) if (!matcher.accept(byte)) return false;
-    return matcher.canStop();
+    return isEnough(matcher);
   } finally {
     matcher.dispose();
   }

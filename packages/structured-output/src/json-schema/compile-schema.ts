@@ -8,6 +8,7 @@ import { refuse } from '../refuse.ts';
 import { toJsonForm, withStyle } from './json-style.ts';
 import { hasLongNumbers } from './long-numbers.ts';
 import { type NormalisedSchema, normaliseSchema } from './normalise-schema.ts';
+import { removeEmptyDefinitions } from './remove-empty-definitions.ts';
 
 export interface SchemaSource {
   readonly document: JsonValue;
@@ -19,7 +20,7 @@ export interface SchemaSource {
 /** Throws: `invalid_constraint` naming the place of what is malformed, or not enforced where it must be. */
 export function compileSchema(source: SchemaSource, options: CompileOptions): PreparedConstraint {
   const { document, isStrict } = source;
-  const normalised = normaliseCompilable(source, options);
+  const normalised = removeEmptyDefinitions(normaliseCompilable(source, options), options);
   refuseImpossible(normalised);
   if (isStrict) refuseUnenforced(normalised);
   const { grammar, isExact } = compileOneOfs(normalised, source, options);

@@ -5,6 +5,7 @@
 import { emptyMap, equalJson, isList, isMap, type JsonMap, type JsonValue, printJson } from '@ortler/json';
 import { pointer, refuse } from '../refuse.ts';
 import { sharesBranches } from './closed-objects.ts';
+import { roundIntegerBounds } from './integer-bounds.ts';
 import {
   checkCount,
   type KeywordNormaliser,
@@ -112,6 +113,7 @@ class SchemaNormaliser implements KeywordNormaliser {
     normaliseObjectKeywords(this, source, here, out, also);
     for (const [keyword, value] of Object.entries(source))
       this.#takeKeyword(keyword, value, source, here, out);
+    roundIntegerBounds(out);
     normaliseMultipleOf(this, here, out, also);
     normaliseStringKeywords(this, source, here, out, also);
     if (!this.#takeContains(source, at, out)) return false;

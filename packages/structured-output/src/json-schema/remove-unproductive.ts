@@ -1,19 +1,26 @@
-// Unproductive parts of a schema, which only an infinite value satisfies, such as an object that requires a property of its
-// own schema. They become `false`, so that no generation enters them. An unproductive root is refused with its place.
+// Unproductive parts of a schema, which no finite value satisfies: an object that requires a property of its own schema, a
+// reference to bounds that contradict each other. They become `false`, so that no generation enters them. An unproductive root
+// is refused with its place.
 
 import { emptyMap, isList, isMap, type JsonMap, type JsonValue } from '@ortler/json';
 import { pointer, refuse } from '../refuse.ts';
 
-/** The normalised schema with productive parts only. Throws: `invalid_constraint` when the root is unproductive. */
-export function removeUnproductive(root: JsonValue): JsonValue {
+/**
+ * The normalised schema with productive parts only. `empty`: names of definitions that are known to have no values, and why.
+ * Throws: `invalid_constraint` when the root is unproductive.
+ */
+export function removeUnproductive(
+  root: JsonValue,
+  empty: ReadonlyMap<string, string> = new Map(),
+): JsonValue {
   if (!isMap(root) || !isMap(root.$defs)) return root;
-  const productive = new ProductiveSchemas(root.$defs);
+  const productive = new ProductiveSchemas(root.$defs, empty);
   if (productive.isComplete) return root;
-  if (!productive.has(root))
-    refuse(
-      productive.placeOfCycle(root, '#'),
-      'Nothing satisfies the schema: what is required here contains itself without an end',
-    );
+  if (!productive.has(root)) {
+    const { place, name } = productive.placeOfFault(root, '#');
+    const why = empty.get(name) ?? 'what is required here contains itself without an end';
+    refuse(place, `Nothing satisfies the schema: ${why}`);
+  }
   const { $defs: definitions, ...rest } = root;
   const kept = emptyMap<JsonValue>();
   for (const [name, schema] of Object.entries(definitions as JsonMap))
@@ -26,10 +33,12 @@ class ProductiveSchemas {
   readonly #definitions: JsonMap;
   readonly #productive = new Set<string>();
 
-  constructor(definitions: JsonMap) {
+  constructor(definitions: JsonMap, empty: ReadonlyMap<string, string>) {
     this.#definitions = definitions;
     // Definitions mostly refer to later ones: from the back few rounds are enough.
-    const open = Object.entries(definitions).reverse();
+    const open = Object.entries(definitions)
+      .filter(([name]) => !empty.has(name))
+      .reverse();
     let before = -1;
     while (before !== this.#productive.size) {
       before = this.#productive.size;
@@ -42,24 +51,26 @@ class ProductiveSchemas {
     return this.#productive.size === Object.keys(this.#definitions).length;
   }
 
-  /** False only when every value of the schema is infinite. */
+  /** False only when no finite value satisfies the schema. */
   has(schema: JsonValue | undefined): boolean {
     return this.#firstUnproductive(schema) === null;
   }
 
-  /** The first reference of an unproductive schema to a part that contains itself. */
-  placeOfCycle(schema: JsonValue, place: string): string {
+  /** The first reference of an unproductive schema to a part that contains itself, or has no values; and its definition. */
+  placeOfFault(schema: JsonValue, place: string): { readonly place: string; readonly name: string } {
     const seen = new Map<string, string>();
+    let name = '';
     for (let at = schema, here = place; ; ) {
       const step = this.#firstUnproductive(at);
-      if (step === null) return here;
+      if (step === null) return { place: here, name };
+      if (step.steps[0] === '$ref') name = toName(String((at as JsonMap).$ref));
       here = pointer(here, ...step.steps);
       at = step.schema;
       if (!isMap(at) || typeof at.$ref !== 'string') continue;
-      const name = toName(at.$ref);
-      const first = seen.get(name);
-      if (first !== undefined) return first;
-      seen.set(name, pointer(here, '$ref'));
+      const next = toName(at.$ref);
+      const first = seen.get(next);
+      if (first !== undefined) return { place: first, name };
+      seen.set(next, pointer(here, '$ref'));
     }
   }
 

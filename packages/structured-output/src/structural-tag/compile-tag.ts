@@ -10,6 +10,7 @@ import { ConstraintError } from '../errors.ts';
 import { refuseImpossible, refuseUnenforced } from '../json-schema/compile-schema.ts';
 import { toJsonForm, withStyle } from '../json-schema/json-style.ts';
 import { normaliseSchema } from '../json-schema/normalise-schema.ts';
+import { removeEmptyDefinitions } from '../json-schema/remove-empty-definitions.ts';
 import { refuse } from '../refuse.ts';
 import { checkMaskCost, checkRegex } from '../regex/check-regex.ts';
 import type { TagNode } from '../tag-node.ts';
@@ -30,12 +31,15 @@ export function compileTag({ tag, style }: TagSource, options: CompileOptions): 
   return dryRun({ kind: 'lark', text, ...(form !== undefined && { form }) }, options);
 }
 
-function createLeaves(style: JsonStyle, { limits, fitsMaskBudget }: CompileOptions): TagLeaves {
+function createLeaves(style: JsonStyle, compileOptions: CompileOptions): TagLeaves {
+  const { limits, fitsMaskBudget } = compileOptions;
   return {
     toJson: ({ schema, place, isLenient = false }) => {
       const { closeObjects = false } = style;
       const options = { closeObjects, limits, fitsMaskBudget, isLenient, omitsPatterns: isLenient };
-      const normalised = within(place, () => normaliseSchema(schema, options));
+      const normalised = within(place, () =>
+        removeEmptyDefinitions(normaliseSchema(schema, options), compileOptions),
+      );
       refuseImpossible(normalised, place);
       if (!isLenient) refuseUnenforced(normalised, place);
       return withStyle(normalised.schema, style, { coercesOneOf: isLenient, extent: 'part' });
