@@ -21,6 +21,8 @@ export type TagNode =
       readonly isValue?: boolean;
       /** Unit: characters. Only before a text. Default: any length. */
       readonly length?: { readonly least: number; readonly most: number | null };
+      /** Pattern of the first character, which the text then has. Only before a text. Default: none. */
+      readonly first?: string;
     }
   /** The rest of the answer, which does not begin with any of these texts. */
   | { readonly kind: 'other-text'; readonly beginnings: readonly string[] }

@@ -1,4 +1,4 @@
-// Forty chat templates: the calls that a template writes are read back, wherever the text is cut, and rendering finds the marks
+// Chat templates: the calls that a template writes are read back, wherever the text is cut, and rendering finds the marks
 // that the named dialects have.
 
 import { Template } from '@ortler/jinja';

@@ -33,12 +33,15 @@ export type ArgumentsForm =
   | { readonly kind: 'json' }
   /**
    * Each argument between tags: strings as they are, other values as JSON. An argument is `open`, its name, `nameEnd`, its
-   * value, `close`.
+   * value, `close`. `jsonNameEnd`: stands for `nameEnd` where the value is JSON. `wrap`: marks around strings that have
+   * characters of XML; others have none.
    */
   | {
       readonly kind: 'tagged';
       readonly open: string;
       readonly nameEnd: string;
+      readonly jsonNameEnd?: string;
+      readonly wrap?: { readonly open: string; readonly close: string };
       readonly close: string;
     }
   /** A list of `name=value` in a notation of its own. */

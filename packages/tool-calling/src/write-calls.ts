@@ -2,6 +2,7 @@
 
 import { toLiteral } from './grammar/literal-grammar.ts';
 import { isSchema, printValue } from './merged-schema.ts';
+import { taggedString } from './tagged-string.ts';
 import type { ArgumentsForm, CallPart, ToolDialect } from './tool-dialect.ts';
 
 export interface PastCall {
@@ -41,16 +42,18 @@ function writeArguments(form: ArgumentsForm, values: Readonly<Record<string, unk
       return toSpacedJson(values);
     case 'tagged':
       return entries
-        .map(([name, value]) => {
-          const text = typeof value === 'string' ? value : toSpacedJson(value);
-          return form.open + name + form.nameEnd + text + form.close;
-        })
+        .map(([name, value]) => form.open + name + writeTagged(form, value) + form.close)
         .join('');
     case 'literals':
       return entries
         .map(([name, value]) => name + form.nameEnd + toLiteral(value, form.notation))
         .join(form.separator);
   }
+}
+
+function writeTagged(form: Extract<ArgumentsForm, { kind: 'tagged' }>, value: unknown): string {
+  const { nameEnd, jsonNameEnd = nameEnd } = form;
+  return typeof value === 'string' ? nameEnd + taggedString(form, value) : jsonNameEnd + toSpacedJson(value);
 }
 
 /** As Python writes it, which is what chat templates show. */

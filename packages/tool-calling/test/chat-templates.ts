@@ -1,4 +1,4 @@
-// Forty chat templates in the shapes of published ones: how turns begin and end, and how calls are written in them. Written
+// Chat templates in the shapes of published ones: how turns begin and end, and how calls are written in them. Written
 // for these tests; `like` names models whose templates have the shape.
 
 import type { ToolDialectName } from '../src/dialects/named-dialects.ts';
@@ -125,6 +125,46 @@ const QWEN_CODER = each(
   ),
   '\n',
 );
+const DSML = (section: string) =>
+  parts(
+    text(`\n\n<｜DSML｜${section}>\n`),
+    each(
+      parts(
+        text('<｜DSML｜invoke name="'),
+        NAME,
+        text('">\n'),
+        '{%- for key, value in call.arguments | items -%}',
+        text('<｜DSML｜parameter name="'),
+        '{{ key }}" string="{{ "true" if value is string else "false" }}">',
+        '{{- value if value is string else value | tojson -}}',
+        text('</｜DSML｜parameter>\n'),
+        '{%- endfor -%}',
+        text('</｜DSML｜invoke>'),
+      ),
+      '\n',
+    ),
+    text(`\n</｜DSML｜${section}>`),
+  );
+const MINICPM = each(
+  parts(
+    text('<function name="'),
+    NAME,
+    text('">'),
+    '{%- for key, value in call.arguments | items -%}',
+    text('<param name="'),
+    '{{ key }}">',
+    "{%- if value is string and ('<' in value or '&' in value or '\\n' in value) -%}",
+    text('<![CDATA['),
+    '{{ value }}',
+    text(']]>'),
+    '{%- elif value is string -%}{{ value }}{%- else -%}{{ value | tojson }}{%- endif -%}',
+    text('</param>'),
+    '{%- endfor -%}',
+    text('</function>'),
+  ),
+  '\n',
+);
+const FUNCTIONARY = `{# <|python_tag|> #}${each(parts(text('<function='), NAME, '>', ARGUMENTS, text('</function>')))}`;
 const DEEPSEEK_V3 = each(
   parts(
     text('<｜tool▁call▁begin｜>function<｜tool▁sep｜>'),
@@ -239,7 +279,11 @@ export const EXAMPLE_TEMPLATES: readonly ExampleTemplate[] = [
   example('DeepSeek V3', 'deepseek-v3', template(DEEPSEEK, DEEPSEEK_V3, SECTION.deepseek)),
   example('DeepSeek R1', 'deepseek-v3', template(DEEPSEEK, DEEPSEEK_V3, SECTION.deepseek)),
   example('DeepSeek V3.1', 'deepseek-v3.1', template(DEEPSEEK, DEEPSEEK_V31, SECTION.deepseek)),
-  example('DeepSeek V3.2', 'deepseek-v3.1', template(DEEPSEEK, DEEPSEEK_V31, SECTION.deepseek)),
+  example('DeepSeek V3.2-Exp', 'deepseek-v3.1', template(DEEPSEEK, DEEPSEEK_V31, SECTION.deepseek)),
+  example('DeepSeek V3.2', 'deepseek-v3.2', template(DEEPSEEK, DSML('function_calls'))),
+  example('DeepSeek V4', 'deepseek-v4', template(DEEPSEEK, DSML('tool_calls'))),
+  example('MiniCPM 5', 'minicpm-5', template(CHATML, MINICPM)),
+  example('Functionary 3.1', 'functionary', template(LLAMA, FUNCTIONARY)),
   example('Kimi K2', 'kimi-k2', template(KIMI, KIMI_CALLS, SECTION.kimi)),
   example('Kimi K2 Thinking', 'kimi-k2', template(KIMI, KIMI_CALLS, { ...SECTION.kimi })),
   example('Granite 3.1', 'granite', template(GRANITE, LIST, SECTION.granite)),

@@ -42,8 +42,13 @@ function marksOf({ section, call, arguments: form, alsoRead }: ToolDialect) {
     ),
   ];
   const special = new Set(texts.flatMap(text => text.match(/<[|｜][^<>]*[|｜]>|\[[A-Z_]+\]/g) ?? []));
-  const plain = new Set<string>();
-  if (form.kind === 'tagged') for (const text of [form.open, form.nameEnd, form.close]) plain.add(text);
+  // A token of DeepSeek that is none of the special ones.
+  const plain = new Set(texts.flatMap(text => text.match(/｜\w+｜/g) ?? []));
+  if (form.kind === 'tagged') {
+    const { open, nameEnd, jsonNameEnd = nameEnd, wrap, close } = form;
+    for (const text of [open, nameEnd, jsonNameEnd, close]) plain.add(text);
+    if (wrap !== undefined) for (const text of [wrap.open, wrap.close + close]) plain.add(text);
+  }
   if (form.kind === 'literals' && form.notation.quote !== 'json') special.add(form.notation.quote.mark);
   if (special.has('<|message|>')) for (const name of ['<|end|>', '<|start|>']) special.add(name);
   return { special: [...special], plain: [...plain] };
@@ -53,8 +58,11 @@ export class RandomModels {
   readonly #tokens: readonly string[];
   readonly #compiler: ConstraintCompiler;
 
-  constructor(dialect: ToolDialect) {
-    const { special, plain } = marksOf(dialect);
+  /** @param isSpecial Tokens of the dialect that tokenizers may have as special ones, beside those that they have. */
+  constructor(dialect: ToolDialect, isSpecial: (token: string) => boolean = () => false) {
+    const marks = marksOf(dialect);
+    const special = [...marks.special, ...marks.plain.filter(isSpecial)];
+    const plain = marks.plain.filter(mark => !special.some(token => mark.includes(token)));
     // A trigger of several tokens, so that random text has it now and then.
     const triggers = special.some(mark => dialect.trigger.startsWith(mark)) ? [] : [dialect.trigger];
     this.#tokens = [END, ...special, ...CHARACTERS, ...PIECES, ...plain, ...triggers].filter(

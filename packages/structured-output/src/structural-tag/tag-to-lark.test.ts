@@ -30,8 +30,12 @@ describe('a tag as Lark', () => {
 
   it('lets a special token end free text by itself', () => {
     expect(write({ kind: 'tag', begin: '<', content: ANY, ends: ['<|a|>'] })).toEqual([
-      'start: "<" part0 (<[7]>)',
-      'part0: /(?s:.*)/',
+      'start: "<" TEXT0 <[7]>',
+      'TEXT0: /(?s:.*)/',
+    ]);
+    expect(write({ kind: 'tag', begin: '<', content: ANY, ends: ['</<|a|>>'] })).toEqual([
+      'start: "<" TEXT0 (<[7]> ">")',
+      'TEXT0: /(?s:.*)/ "</"',
     ]);
   });
 

@@ -95,7 +95,9 @@ class TagWriter {
       const next = items[i + 1];
       if (item.kind === 'any-text' && next?.kind === 'text') {
         parts.push(
-          item.length === undefined ? this.#textUntil([next.text]) : this.#boundedText(item, next.text),
+          item.length === undefined
+            ? this.#textUntil([next.text], item.first)
+            : this.#boundedText(item, next.text),
         );
         i++;
         continue;
@@ -169,21 +171,39 @@ class TagWriter {
   }
 
   /** Free text with the first of `ends` at its end. */
-  #textUntil(ends: readonly string[]): string {
+  #textUntil(ends: readonly string[], first?: string): string {
+    const any = first === undefined ? ANY_TEXT : larkRegex(`${first}(?s:.*)`);
     const special = ends.filter(end => !this.#isPlain(end));
-    if (special.length === 0) return this.#defineLazy(`${ANY_TEXT} (${ends.map(larkLiteral).join(' | ')})`);
+    if (special.length === 0) return this.#defineLazy(`${any} (${ends.map(larkLiteral).join(' | ')})`);
     // Text never matches a special token, so free text ends there by itself.
-    if (special.length < ends.length || special.some(end => typeof this.#split(end)[0] === 'string'))
-      refuse('', 'An end of free text must be text only, or begin with a special token');
-    return `${this.#define(ANY_TEXT)} (${ends.map(end => this.#literal(end)).join(' | ')})`;
+    if (ends.length === 1) return this.#textAndEnd(any, this.#beforeSpecial(ends[0]!));
+    if (ends.some(end => this.#beforeSpecial(end).plain !== '' || this.#isPlain(end)))
+      refuse('', 'Several ends of free text must be text only, or begin with special tokens');
+    return `${this.#define(any)} (${ends.map(end => this.#literal(end)).join(' | ')})`;
+  }
+
+  /** An end of free text: what is before its first special token, and the rest. */
+  #beforeSpecial(end: string): { readonly plain: string; readonly rest: string } {
+    const [first] = this.#split(end);
+    const plain = typeof first === 'string' ? first : '';
+    return { plain, rest: end.slice(plain.length) };
+  }
+
+  /** Free text that ends with the special token behind `plain`. */
+  #textAndEnd(text: string, { plain, rest }: { readonly plain: string; readonly rest: string }): string {
+    const name = `TEXT${this.#lines.length}`;
+    this.#lines.push(`${name}: ${plain === '' ? text : `${text} ${larkLiteral(plain)}`}`);
+    return `${name} ${this.#literal(rest)}`;
   }
 
   /** Text of bounded length with the first `end` behind it. */
-  #boundedText({ length, place }: Extract<TagNode, { kind: 'any-text' }>, end: string): string {
+  #boundedText({ length, first, place }: Extract<TagNode, { kind: 'any-text' }>, end: string): string {
     const { least, most } = length!;
-    const text = larkRegex(this.#leaves.toRegex(`(?s:.{${least},${most ?? ''}})`, place));
+    const taken = first === undefined ? 0 : 1;
+    const count = `${Math.max(0, least - taken)},${most === null ? '' : most - taken}`;
+    const text = larkRegex(this.#leaves.toRegex(`${first ?? ''}(?s:.{${count}})`, place));
     // Text never matches a special token, so nothing but the end has one.
-    if (!this.#isPlain(end)) return `${this.#define(text)} ${this.#literal(end)}`;
+    if (!this.#isPlain(end)) return this.#textAndEnd(text, this.#beforeSpecial(end));
     const name = `BOUNDED${this.#lines.length}`;
     const literal = larkLiteral(end);
     this.#lines.push(`${name}: (${text} ${literal}) & ~(${ANY_TEXT} ${literal} /(?s:.+)/)`);

@@ -9,6 +9,8 @@ export const TOOL_DIALECT_NAMES = [
   'glm-4.7',
   'deepseek-v3',
   'deepseek-v3.1',
+  'deepseek-v3.2',
+  'deepseek-v4',
   'kimi-k2',
   'cohere',
   'mistral',
@@ -19,6 +21,8 @@ export const TOOL_DIALECT_NAMES = [
   'lfm2',
   'gemma-4',
   'harmony',
+  'minicpm-5',
+  'functionary',
   'llama-3',
   'pythonic',
 ] as const;
@@ -59,6 +63,28 @@ const jsonCall = (open: string, close: string, argumentsKey = 'arguments'): read
   'arguments',
   { text: `}${close}` },
 ];
+
+const dsml = (
+  section: string,
+): Pick<ToolDialect, 'trigger' | 'section' | 'separator' | 'call' | 'arguments'> => ({
+  trigger: `<｜DSML｜${section}>`,
+  section: { open: `<｜DSML｜${section}>\n`, close: `\n</｜DSML｜${section}>` },
+  separator: '\n',
+  call: [
+    { text: '<｜DSML｜invoke name="' },
+    'name',
+    { text: '">\n' },
+    'arguments',
+    { text: '</｜DSML｜invoke>' },
+  ],
+  arguments: {
+    kind: 'tagged',
+    open: '<｜DSML｜parameter name="',
+    nameEnd: '" string="true">',
+    jsonNameEnd: '" string="false">',
+    close: '</｜DSML｜parameter>\n',
+  },
+});
 
 const named = (
   name: string,
@@ -153,6 +179,16 @@ export const NAMED_DIALECTS: Readonly<Record<ToolDialectName, NamedDialect>> = {
     }),
     templateMarks: ['<｜tool▁calls▁begin｜>'],
     usedBy: 'DeepSeek V3.1',
+  },
+  'deepseek-v3.2': {
+    dialect: named('deepseek-v3.2', dsml('function_calls')),
+    templateMarks: ['｜DSML｜', 'function_calls>'],
+    usedBy: 'DeepSeek V3.2',
+  },
+  'deepseek-v4': {
+    dialect: named('deepseek-v4', dsml('tool_calls')),
+    templateMarks: ['｜DSML｜', 'tool_calls>'],
+    usedBy: 'DeepSeek V4',
   },
   'kimi-k2': {
     dialect: named('kimi-k2', {
@@ -314,6 +350,30 @@ export const NAMED_DIALECTS: Readonly<Record<ToolDialectName, NamedDialect>> = {
     templateMarks: ['<tool_call>'],
     usedBy: 'Qwen 2.5 and 3, Hermes, SmolLM3, Granite 4 and many others',
   },
+  'minicpm-5': {
+    dialect: named('minicpm-5', {
+      trigger: '<function name="',
+      call: [{ text: '<function name="' }, 'name', { text: '">' }, 'arguments', { text: '</function>' }],
+      arguments: {
+        kind: 'tagged',
+        open: '<param name="',
+        nameEnd: '">',
+        wrap: { open: '<![CDATA[', close: ']]>' },
+        close: '</param>',
+      },
+    }),
+    templateMarks: ['<function name="', '<param name="', '<![CDATA['],
+    usedBy: 'MiniCPM 5',
+  },
+  functionary: {
+    dialect: named('functionary', {
+      trigger: '<function=',
+      separator: '',
+      call: [{ text: '<function=' }, 'name', { text: '>' }, 'arguments', { text: '</function>' }],
+    }),
+    templateMarks: ['<function=', '</function>', '<|python_tag|>'],
+    usedBy: 'Functionary 3.1',
+  },
   'llama-3': {
     dialect: named('llama-3', {
       trigger: '{"name": "',
@@ -322,7 +382,7 @@ export const NAMED_DIALECTS: Readonly<Record<ToolDialectName, NamedDialect>> = {
       isSingle: true,
       call: jsonCall('', '', 'parameters'),
     }),
-    templateMarks: ['"parameters": '],
+    templateMarks: ['{"name": "', '"parameters": '],
     usedBy: 'Llama 3.1, 3.2 and 3.3',
   },
   pythonic: {

@@ -42,11 +42,20 @@ export const separatedCalls = (call: TagNode, separator: string): TagNode => ({
 
 export const anyText = (place: string): TagNode => ({ kind: 'any-text', place });
 
-/** Text of an argument, up to the mark behind it. */
-export const textValue = (
-  place: string,
-  length?: { readonly least: number; readonly most: number | null },
-): TagNode => ({ kind: 'any-text', place, isValue: true, ...(length !== undefined && { length }) });
+/** Text of an argument, up to the mark behind it. `first`: pattern of its first character, which it then has. */
+export const textValue = (place: string, length?: TextLength, first?: string): TagNode => ({
+  kind: 'any-text',
+  place,
+  isValue: true,
+  ...(length !== undefined && { length }),
+  ...(first !== undefined && { first }),
+});
+
+/** Unit: characters. */
+export interface TextLength {
+  readonly least: number;
+  readonly most: number | null;
+}
 
 /** Names of arguments and keys where the schema names none, as a regular expression. */
 export const ANY_NAME = '[A-Za-z0-9_.-]{1,64}';

@@ -33,7 +33,7 @@ const grammarOf = (dialect: (typeof NAMED_DIALECTS)['hermes']['dialect'], tool: 
   return createToolGrammar({ dialect, tools: [tool], rule, placeOf: () => 'tools' });
 };
 
-describe.each(['qwen3-coder', 'pythonic', 'gemma-4'] as const)('%s', name => {
+describe.each(['qwen3-coder', 'deepseek-v4', 'minicpm-5', 'pythonic', 'gemma-4'] as const)('%s', name => {
   const { dialect } = NAMED_DIALECTS[name];
   let models: RandomModels;
   beforeAll(() => {

@@ -3,9 +3,21 @@
 import type { TagNode } from '@ortler/structured-output';
 import { isReadTo } from '../find-marks.ts';
 import { printValue } from '../merged-schema.ts';
+import { taggedString } from '../tagged-string.ts';
 import type { ArgumentsForm, ToolSchema } from '../tool-dialect.ts';
-import { readTextValue, typesOf, valuesOf } from '../value-kinds.ts';
-import { ANY_NAME, choice, json, optional, regex, repeated, sequence, text, textValue } from './nodes.ts';
+import { readTextValue, typesOf, type ValueType, valuesOf } from '../value-kinds.ts';
+import {
+  ANY_NAME,
+  choice,
+  json,
+  optional,
+  regex,
+  repeated,
+  sequence,
+  type TextLength,
+  text,
+  textValue,
+} from './nodes.ts';
 import {
   branchesOf,
   checkKeywords,
@@ -23,7 +35,7 @@ type TaggedForm = Extract<ArgumentsForm, { readonly kind: 'tagged' }>;
 
 /** Throws: `ToolGrammarError`. */
 export function taggedGrammar(form: TaggedForm, whole: SchemaPart): TagNode {
-  const { open, nameEnd, close } = form;
+  const { open } = form;
   const schema = openSchema(whole);
   checkKeywords(whole, schema, ['type', 'properties', 'required', 'additionalProperties']);
   const properties = propertiesOf(whole, schema);
@@ -31,17 +43,17 @@ export function taggedGrammar(form: TaggedForm, whole: SchemaPart): TagNode {
   if (others !== null) return otherArguments(form, others);
   return sequence(
     ...properties.map(({ name, isRequired, part }) => {
-      if (!isReadTo(nameEnd, name))
+      if (![form.nameEnd, form.jsonNameEnd ?? form.nameEnd].every(end => isReadTo(end, name)))
         throw new ToolGrammarError(part.place, 'The name of this argument cannot be written by this model');
-      const argument = sequence(text(open + name + nameEnd), valueGrammar(part, close));
+      const argument = sequence(text(open + name), valueGrammar(part, form));
       return isRequired ? argument : optional(argument);
     }),
   );
 }
 
-function otherArguments({ open, nameEnd, close }: TaggedForm, part: SchemaPart): TagNode {
+function otherArguments(form: TaggedForm, part: SchemaPart): TagNode {
   const name = regex(ANY_NAME, part.place);
-  return optional(repeated(sequence(text(open), name, text(nameEnd), valueGrammar(part, close)), ''));
+  return optional(repeated(sequence(text(form.open), name, valueGrammar(part, form)), ''));
 }
 
 /** One of the ways in which a value may be written. */
@@ -53,29 +65,57 @@ type ValueForm =
 /** Parts of one value: those that double with every reference would take forever. */
 const PART_LIMIT = 256;
 
-/** A value, and the mark behind it. */
-function valueGrammar(part: SchemaPart, close: string): TagNode {
+/** The mark behind a name, its value, and the mark behind that. */
+function valueGrammar(part: SchemaPart, form: TaggedForm): TagNode {
+  const { nameEnd, jsonNameEnd, close } = form;
   const types = typesOf(part.schema, part.root);
   if (types.size === 0) throw new ToolGrammarError(part.place, NOTHING_FITS);
-  if (!types.has('string')) return sequence(json(part), text(close));
+  const jsonValue = (of: SchemaPart) => sequence(text(jsonNameEnd ?? nameEnd), json(of), text(close));
+  if (!types.has('string')) return jsonValue(part);
   const forms = formsOf(part, { partsLeft: PART_LIMIT });
-  if (forms.some(({ kind }) => kind === 'text')) checkBesideText(part, forms);
-  // Any text may be written, that of other values among them.
-  if (forms.some(form => form.kind === 'text' && form.length === undefined))
-    return sequence(textValue(part.place), text(close));
-  const written = forms.flatMap((form): readonly TagNode[] => {
-    if (form.kind === 'text') return [sequence(textValue(part.place, form.length), text(close))];
-    if (form.kind === 'json') return [sequence(json(form.part), text(close))];
-    // A text that would be read as another value cannot be written.
-    const texts = form.values
-      .map(value => [typeof value === 'string' ? value : printValue(value), printValue(value)] as const)
-      .filter(([given, read]) => readTextValue(given, types) === read)
-      .filter(([given]) => isReadTo(close, given));
-    return texts.length === 0 ? [] : [sequence(choice(texts.map(([given]) => text(given))), text(close))];
+  if (jsonNameEnd === undefined) {
+    if (forms.some(({ kind }) => kind === 'text')) checkBesideText(part, forms);
+    // Any text may be written, that of other values among them.
+    if (forms.some(each => each.kind === 'text' && each.length === undefined))
+      return sequence(text(nameEnd), textGrammar(part.place, form));
+  }
+  const written = forms.flatMap((each): readonly TagNode[] => {
+    if (each.kind === 'json') return [jsonValue(each.part)];
+    if (each.kind === 'text') return [sequence(text(nameEnd), textGrammar(part.place, form, each.length))];
+    const texts = each.values.map(value => writtenValue(form, value, types)).filter(given => given !== null);
+    return texts.length === 0 ? [] : [sequence(choice(texts.map(text)), text(close))];
   });
   if (written.length === 0) throw new ToolGrammarError(part.place, NOTHING_FITS);
   return choice(written);
 }
+
+/** A string and the mark behind it. Where strings may stand between marks, one that begins as those do has them. */
+function textGrammar(place: string, { wrap, close }: TaggedForm, length?: TextLength): TagNode {
+  if (wrap === undefined) return sequence(textValue(place, length), text(close));
+  const isEmptyAllowed = length === undefined || length.least === 0;
+  const isEmptyOnly = length?.most === 0;
+  const plain = sequence(textValue(place, length, `[^${wrap.open[0]}]`), text(close));
+  return choice([
+    ...(isEmptyAllowed ? [text(close)] : []),
+    ...(isEmptyOnly ? [] : [plain]),
+    sequence(text(wrap.open), textValue(place, length), text(wrap.close + close)),
+  ]);
+}
+
+/** The mark behind a name, and the text of one value. Null where that would be read as another value. */
+function writtenValue(form: TaggedForm, value: unknown, types: ReadonlySet<ValueType>): string | null {
+  const { nameEnd, jsonNameEnd = nameEnd, close } = form;
+  if (typeof value !== 'string') {
+    const json = printValue(value);
+    return form.jsonNameEnd !== undefined || readTextValue(json, types) === json ? jsonNameEnd + json : null;
+  }
+  const given = taggedString(form, value);
+  const isRead = given !== value || form.jsonNameEnd !== undefined || isReadAsString(value, types);
+  return isRead && isReadTo(close, given) ? nameEnd + given : null;
+}
+
+const isReadAsString = (value: string, types: ReadonlySet<ValueType>) =>
+  readTextValue(value, types) === printValue(value);
 
 /** Mutates: `budget`. Throws: `ToolGrammarError`. */
 function formsOf(part: SchemaPart, budget: { partsLeft: number }): readonly ValueForm[] {

@@ -82,6 +82,37 @@ it('marks of reasoning before a text hide no calls', () => {
   expect(readBack(source, ['Rome', 'Bern'])).toHaveLength(2);
 });
 
+it('an empty answer behind calls, and the end of a text before them, are no part of a call', () => {
+  const calls = each(
+    '{% if loop.first %}<|calls|>{% endif %}<|call|>{{ fn.name }}<|args|>{{ fn.arguments | tojson }}',
+  );
+  const empty = templateOf(`${calls}<|over|><|end|><|assistant|>{{ message.content }}`);
+  expect(dialectOf(empty)!.section).toEqual({ open: '<|calls|>', close: '<|over|>' });
+  const ended = templateOf(each('<|end|><|call|>{{ fn.name }}<|args|>{{ fn.arguments | tojson }}'));
+  expect(dialectOf(ended)!.call[0]).toEqual({ text: '<|end|><|call|>' });
+});
+
+it('marks that tell strings from other values, and marks around strings with `<`, are found', () => {
+  const value = "{% if '<' in value | string %}<raw>{{ value }}</raw>{% else %}{{ value }}{% endif %}";
+  const source = templateOf(
+    each(
+      `<call={{ fn.name }}>{% for key, value in fn.arguments | items %}<key={{ key }} {{ 'text' if value is string else 'json' }}>${value}</key>{% endfor %}</call>`,
+    ),
+  );
+  expect(dialectOf(source)!.arguments).toEqual({
+    kind: 'tagged',
+    open: '<key=',
+    nameEnd: ' text>',
+    jsonNameEnd: ' json>',
+    wrap: { open: '<raw>', close: '</raw>' },
+    close: '</key>',
+  });
+  expect(readBack(source, ['Rome', 'a<b'])).toEqual([
+    [expect.any(String), 'look', { city: 'Rome' }],
+    [expect.any(String), 'save', { city: 'a<b' }],
+  ]);
+});
+
 it('a number of unknown calls that rendering cannot follow allows one call', () => {
   const source = templateOf(
     each('<|call|>{{ fn.name }}<|number-{{ loop.index }}|>{{ fn.arguments | tojson }}<|done|>'),

@@ -38,7 +38,7 @@ export function probeDialect(render: RenderConversation): ToolDialect | null {
 /** Null where nothing tells a call from text. */
 function createDialect(render: RenderConversation, call: CallText, around: Marks): ToolDialect | null {
   const lead = around.section.open + around.open;
-  const trigger = /^(?:<[^<>]+>|\[[A-Z_]+\])/.exec(lead)?.[0];
+  const trigger = TRIGGER.exec(lead)?.[0];
   if (trigger === undefined && !lead.startsWith('[') && !lead.startsWith('{"')) return null;
   return {
     name: 'probed',
@@ -54,6 +54,9 @@ function createDialect(render: RenderConversation, call: CallText, around: Marks
       : { kind: 'random', prefix: '', length: 9 },
   };
 }
+
+/** A mark, or the beginning of one that has the name in it: `<function=`, `<function name="`. */
+const TRIGGER = /^(?:<[^<>]+>|\[[A-Z_]+\]|<\w+(?:=| name=")$)/;
 
 const JSON_ARGUMENTS = /\{\s*"first_key"\s*:\s*"first value"\s*\}/;
 
@@ -95,12 +98,39 @@ function readNamedArguments(render: RenderConversation, one: string): CallText |
     return { before, between, behind: callEnd, form: { kind: 'literals', nameEnd, separator, notation } };
   }
   if (open === '' || behind !== behindValue + callEnd) return null;
+  const jsonNameEnd = textAround(withArguments({ first_key: true }), /[Tt]rue/, behind)?.before;
+  const wrap = textAround(withArguments({ first_key: WRAPPED }), WRAPPED, behind);
   return {
     before,
     between,
     behind: callEnd,
-    form: { kind: 'tagged', open, nameEnd: untilValue, close: behindValue },
+    form: {
+      kind: 'tagged',
+      open,
+      nameEnd: untilValue,
+      ...(jsonNameEnd !== undefined && jsonNameEnd !== untilValue && { jsonNameEnd }),
+      ...(wrap !== null &&
+        wrap.behind !== '' && {
+          wrap: { open: withoutStart(wrap.before, untilValue), close: wrap.behind },
+        }),
+      close: behindValue,
+    },
   };
+}
+
+/** A value that templates of XML write between marks. */
+const WRAPPED = 'a<b & c';
+
+/** What stands between the only key and its value, and between the value and `end`. */
+function textAround(
+  rendered: string | null,
+  value: RegExp | string,
+  end: string,
+): { readonly before: string; readonly behind: string } | null {
+  if (rendered === null || !rendered.endsWith(end)) return null;
+  const [, written] = /first_key([\s\S]*)$/.exec(withoutEnd(rendered, end)) ?? [];
+  const pieces = written?.split(value) ?? [];
+  return pieces.length === 2 ? { before: pieces[0]!, behind: pieces[1]! } : null;
 }
 
 /** The quote on both sides of a string. */
