@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { chatCompletionRequest } from './chat-completion-request.ts';
 import { extendedFields, latestFields } from './chat-sampling.ts';
 import { laxBoolean, laxInteger, laxIntegerButNoText, nullAsDefault, reportRule } from './lax-primitives.ts';
-import { removedConstraintFields } from './removed-fields.ts';
+import { movedToCompletionFields, removedConstraintFields } from './removed-fields.ts';
 import { checkSharedRules } from './request-rules.ts';
 import { promptList } from './token-ids.ts';
 
@@ -59,6 +59,7 @@ export const completionRequest = z
     engine_xargs: chat.engine_xargs,
     vllm_xargs: chat.vllm_xargs,
     ...latestFields,
+    ...movedToCompletionFields,
     ...removedConstraintFields,
   })
   .check(context => {
@@ -92,6 +93,11 @@ export const completionRequestExamples = {
     { input: { prompt: [[1], 2] }, type: 'list_type', loc: ['prompt', '1'] },
     { input: { prompt: [[1, 1.5]] }, type: 'int_from_float', loc: ['prompt', '0', '1'] },
     { input: { prompt: FRANCE, guided_regex: 'a' }, type: 'value_error', loc: ['guided_regex'] },
+    {
+      input: { prompt: FRANCE, max_completion_tokens: 5 },
+      type: 'value_error',
+      loc: ['max_completion_tokens'],
+    },
     { input: { prompt: FRANCE, logprobs: -1 }, type: 'value_error', loc: ['logprobs'] },
     {
       input: { prompt: FRANCE, stream_options: { include_usage: true } },

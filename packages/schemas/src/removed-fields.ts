@@ -1,4 +1,4 @@
-// Fields of older clients that are refused by name, because their senders count on what the fields did.
+// Fields of older clients and of other endpoints that are refused by name, because their senders count on what the fields do.
 
 import { z } from 'zod';
 
@@ -13,6 +13,20 @@ export const removedConstraintFields = {
 export const removedToolFields = {
   functions: removedField('functions', 'tools'),
   function_call: removedField('function_call', 'tool_choice'),
+} as const;
+
+/** Of a chat, where a response has another field. */
+export const movedToResponseFields = {
+  messages: removedField('messages', 'input'),
+  max_tokens: removedField('max_tokens', 'max_output_tokens'),
+  max_completion_tokens: removedField('max_completion_tokens', 'max_output_tokens'),
+  response_format: removedField('response_format', 'text.format'),
+  reasoning_effort: removedField('reasoning_effort', 'reasoning.effort'),
+} as const;
+
+/** Of a chat, where a completion has another field. */
+export const movedToCompletionFields = {
+  max_completion_tokens: removedField('max_completion_tokens', 'max_tokens'),
 } as const;
 
 function removedField(name: string, replacement: string) {

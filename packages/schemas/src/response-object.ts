@@ -131,9 +131,9 @@ export const responseObject = z
       .nullable()
       .describe('The error of a `failed` answer.'),
     incomplete_details: z
-      .object({ reason: z.literal('max_output_tokens') })
+      .object({ reason: z.enum(['max_output_tokens', 'repetition']) })
       .nullable()
-      .describe('Why an `incomplete` answer was cut off.'),
+      .describe('Why an `incomplete` answer was cut off; `repetition` only with `repetition_detection`.'),
     instructions: z.string().nullable(),
     max_output_tokens: z.int().nullable(),
     max_tool_calls: z.int().nullable(),

@@ -6,8 +6,10 @@ import { z } from 'zod';
 import { boundedRecord } from './bounded-collections.ts';
 import { MAX_CACHE_SALT_LENGTH } from './chat-completion-request.ts';
 import { promptFields } from './chat-prompt.ts';
-import { extendedFields, samplingFields, stoppingFields } from './chat-sampling.ts';
+import { extendedFields, latestFields, samplingFields, stoppingFields } from './chat-sampling.ts';
+import { structuredOutputFields } from './chat-structured-output.ts';
 import { laxBoolean, laxInteger, nullAsDefault, reportRule } from './lax-primitives.ts';
+import { movedToResponseFields, removedConstraintFields } from './removed-fields.ts';
 import { responseInput } from './response-item.ts';
 import { responseToolFields } from './response-tools.ts';
 
@@ -154,12 +156,22 @@ export const responseRequest = z
     top_k: extendedFields.top_k,
     min_p: extendedFields.min_p,
     seed: samplingFields.seed,
+    logit_bias: samplingFields.logit_bias,
+    allowed_token_ids: extendedFields.allowed_token_ids,
+    bad_words: extendedFields.bad_words,
     stop: stoppingFields.stop,
+    stop_token_ids: extendedFields.stop_token_ids,
+    include_stop_str_in_output: extendedFields.include_stop_str_in_output,
     ignore_eos: extendedFields.ignore_eos,
     min_tokens: extendedFields.min_tokens,
+    skip_special_tokens: extendedFields.skip_special_tokens,
+    structured_outputs: structuredOutputFields.structured_outputs,
     chat_template_kwargs: promptFields.chat_template_kwargs,
     cache_salt: z.string().min(1).max(MAX_CACHE_SALT_LENGTH).nullish().describe('As in a chat request.'),
     priority: laxInteger().prefault(0).describe('As in a chat request.'),
+    ...latestFields,
+    ...movedToResponseFields,
+    ...removedConstraintFields,
   })
   .check(context => {
     const { background, conversation, prompt, reasoning, stream, stream_options } = context.value;
@@ -198,6 +210,13 @@ export const responseRequestExamples = {
     { input: { input: [] }, type: 'too_short', loc: ['input'] },
     { input: { input: 5 }, type: 'string_type', loc: ['input'] },
     { input: { input: 'x', conversation: 'conv_1' }, type: 'value_error', loc: ['conversation'] },
+    { input: { input: 'x', max_completion_tokens: 5 }, type: 'value_error', loc: ['max_completion_tokens'] },
+    {
+      input: { input: 'x', response_format: { type: 'text' } },
+      type: 'value_error',
+      loc: ['response_format'],
+    },
+    { input: { input: 'x', guided_regex: 'a' }, type: 'value_error', loc: ['guided_regex'] },
     { input: { input: 'x', top_logprobs: -1 }, type: 'greater_than_equal', loc: ['top_logprobs'] },
     { input: { input: 'x', service_tier: 'flex' }, type: 'literal_error', loc: ['service_tier'] },
     {

@@ -110,18 +110,23 @@ it('gives reasoning as its summary when one is requested', () => {
   expect(events[8]).toMatchObject({ item: { summary: [{ text: 'Hm.' }], content: [] } });
 });
 
-it('marks an answer and its open item as incomplete where the limit of its length cut it off', () => {
-  const length: ChoiceFinish = { reason: 'length', stopReason: null };
-  const last = eventsOf([delta({ reasoning: 'Hm', isReasoning: true, finish: length })]).at(-1);
-  expect(last).toMatchObject({
-    type: 'response.incomplete',
-    response: {
-      status: 'incomplete',
-      incomplete_details: { reason: 'max_output_tokens' },
-      output: [{ type: 'reasoning', status: 'incomplete' }],
-    },
-  });
-});
+it.each([
+  [{ reason: 'length', stopReason: null }, 'max_output_tokens'],
+  [{ reason: 'repetition', stopReason: 'repetition_detected' }, 'repetition'],
+] satisfies [ChoiceFinish, string][])(
+  'marks an answer and its open item as incomplete after %j',
+  (finish, reason) => {
+    const last = eventsOf([delta({ reasoning: 'Hm', isReasoning: true, finish })]).at(-1);
+    expect(last).toMatchObject({
+      type: 'response.incomplete',
+      response: {
+        status: 'incomplete',
+        incomplete_details: { reason },
+        output: [{ type: 'reasoning', status: 'incomplete' }],
+      },
+    });
+  },
+);
 
 it('gives an empty message where the model said nothing', () => {
   expect(eventsOf([delta({ finish: STOP })]).at(-1)).toMatchObject({

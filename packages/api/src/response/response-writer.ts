@@ -171,10 +171,11 @@ function endOf(reason: FinishReason | undefined) {
     case 'tool-calls':
       return { type: 'response.completed', status: 'completed' } as const;
     case 'length':
+    case 'repetition':
       return {
         type: 'response.incomplete',
         status: 'incomplete',
-        incomplete_details: { reason: 'max_output_tokens' },
+        incomplete_details: { reason: reason === 'length' ? 'max_output_tokens' : 'repetition' },
       } as const;
     default: {
       const error = { code: 'server_error', message: `The generation ended early: ${String(reason)}.` };

@@ -78,6 +78,25 @@ it('hands the engine the chat that the request means', async () => {
 });
 
 it.each([
+  [{ logit_bias: { 5: 2 } }, { sampling: { logitBias: [{ tokenId: 5, bias: 2 }] } }],
+  [{ allowed_token_ids: [5] }, { sampling: { allowedTokenIds: [5] } }],
+  [{ allowed_token_ids: [] }, { sampling: { allowedTokenIds: [] } }],
+  [{ bad_words: ['no'] }, { badWords: ['no'] }],
+  [{ stop_token_ids: [5] }, { stop: { tokenIds: [5] } }],
+  [{ include_stop_str_in_output: true }, { stop: { includeInOutput: true } }],
+  [{ skip_special_tokens: false }, { skipSpecialTokens: false }],
+  [{ structured_outputs: { regex: 'a' } }, { constraint: { regex: 'a' } }],
+  [
+    { repetition_detection: { max_pattern_size: 2, min_count: 2 } },
+    { repetitionDetection: { minPatternSize: 0, maxPatternSize: 2, minCount: 2 } },
+  ],
+])('takes %j as a chat does', async (fields, asked) => {
+  const { engine, caller } = open();
+  await caller.responses.complete({ input: 'hi', ...fields });
+  expect(engine.requests[0]).toMatchObject(asked);
+});
+
+it.each([
   [{ tools: [{ type: 'function' as const, name: 'weather' }] }, 'tool_choice'],
   [{ temperature: 3 }, 'temperature'],
 ])('refuses %j by name', async (fields, param) => {
@@ -93,6 +112,34 @@ it('names its own field in errors of the engine', async () => {
   expect(
     await errorOf(open({ refuse }).caller.responses.complete({ input: 'hi', max_output_tokens: 0 })),
   ).toMatchObject({ param: 'max_output_tokens', message: 'max_output_tokens must be at least 1; got 0.' });
+});
+
+it('names its own field where an error is about another one', async () => {
+  const refuse = new EngineError(
+    'invalid_request',
+    'stop.minTokens must be at most stop.maxTokens (3); got 9.',
+    {
+      parameter: 'stop.minTokens',
+    },
+  );
+  const asked = { input: 'hi', min_tokens: 9, max_output_tokens: 3 };
+  expect(await errorOf(open({ refuse }).caller.responses.complete(asked))).toMatchObject({
+    param: 'min_tokens',
+    message: 'min_tokens must be at most max_output_tokens (3); got 9.',
+  });
+});
+
+it('leaves what the caller wrote in errors as it is', async () => {
+  const refuse = new EngineError(
+    'invalid_request',
+    'tools.definitions[1].name is used twice: "max_tokens".',
+    {
+      parameter: 'tools.definitions[1].name',
+    },
+  );
+  expect(await errorOf(open({ refuse }).caller.responses.complete({ input: 'hi' }))).toMatchObject({
+    message: 'tools[1].name is used twice: "max_tokens".',
+  });
 });
 
 it('tells a failure by an event, and then throws it', async () => {

@@ -1,7 +1,6 @@
 // A request of POST /v1/responses -> the chat request that means the same. Both endpoints share everything behind it:
 // checks, template, sampling, constraints.
 
-import { stringifyLosslessJson } from '@ortler/json';
 import {
   type ChatCompletionRequest,
   type ChatCompletionRequestInput,
@@ -26,21 +25,31 @@ const SHARED_FIELDS = [
   'top_k',
   'min_p',
   'seed',
+  'logit_bias',
+  'allowed_token_ids',
+  'bad_words',
   'stop',
+  'stop_token_ids',
+  'include_stop_str_in_output',
   'stream',
   'ignore_eos',
   'min_tokens',
+  'skip_special_tokens',
+  'structured_outputs',
+  'repetition_detection',
   'cache_salt',
   'priority',
 ] as const satisfies readonly (keyof ResponseRequest & keyof ChatCompletionRequest)[];
 
 /** Values of those fields by which a request says nothing; strict servers would refuse some of the fields. */
-const SILENT_VALUES: Readonly<Record<string, string>> = {
-  stop: '[]',
-  ignore_eos: 'false',
-  min_tokens: '0',
-  priority: '0',
+const SILENT_VALUES: Readonly<Record<string, unknown>> = {
+  include_stop_str_in_output: false,
+  ignore_eos: false,
+  min_tokens: 0,
+  skip_special_tokens: true,
+  priority: 0,
 };
+const SILENT_WHEN_EMPTY: ReadonlySet<string> = new Set(['stop', 'bad_words']);
 
 /** The chat request as a client would write it: without fields that the response request leaves out. */
 export function toChatBody(
@@ -54,7 +63,7 @@ export function toChatBody(
     ...request.chat_template_kwargs,
   };
   const shared = SHARED_FIELDS.map(field => [field, request[field]] as const).filter(
-    ([field, value]) => value != null && stringifyLosslessJson(value) !== SILENT_VALUES[field],
+    ([field, value]) => !isSilent(field, value),
   );
   return {
     ...Object.fromEntries(shared),
@@ -67,6 +76,11 @@ export function toChatBody(
     ...toResponseFormat(text?.format),
     ...toTools(request),
   };
+}
+
+function isSilent(field: string, value: unknown): boolean {
+  if (value == null || value === SILENT_VALUES[field]) return true;
+  return SILENT_WHEN_EMPTY.has(field) && (value as readonly unknown[]).length === 0;
 }
 
 /** Throws: `invalid_parameter` in names of the chat request; see `to-response-error.ts`. */

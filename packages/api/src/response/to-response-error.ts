@@ -19,7 +19,10 @@ export function toResponseError(error: unknown): unknown {
   const { reason, message, param, retryAfterMs, faults, cause } = error;
   const renamed = param === null ? null : (NAMES.get(param) ?? param);
   const words = message.replace(/\b(tools\[\d+\]|tool_choice)\.function\./g, '$1.');
-  if (renamed === param && words === message) return error;
-  const wordsOf = words.replace(/\b[a-z_]+\b/g, word => (word === param ? renamed! : word));
-  return new ApiError(reason, wordsOf, { param: renamed, retryAfterMs, faults, cause });
+  // A message may name a second field, such as a limit. What the caller wrote is in quotes and stays.
+  const named = words.replace(/"(?:[^"\\]|\\.)*"|\b[a-z_]+\b/g, word =>
+    word === param || word.includes('_') ? (NAMES.get(word) ?? word) : word,
+  );
+  if (renamed === param && named === message) return error;
+  return new ApiError(reason, named, { param: renamed, retryAfterMs, faults, cause });
 }
