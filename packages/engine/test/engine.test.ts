@@ -102,6 +102,17 @@ describe('events', () => {
   });
 });
 
+test('refuses to decode what is no token id, and to encode what is no text', async () => {
+  for (const id of [-1, 1.5, engine.info.vocabSize])
+    expect(() => engine.decode([0, id])).toThrow(
+      expect.objectContaining({ code: 'invalid_request', parameter: 'tokenIds[1]' }),
+    );
+  await expect(engine.encode(5 as unknown as string)).rejects.toMatchObject({
+    code: 'invalid_request',
+    parameter: 'text',
+  });
+});
+
 describe('stop conditions', () => {
   test('a stop string cuts the text, counts the tokens up to it and ends only its choice', async () => {
     const events = await generate(

@@ -90,7 +90,9 @@ export function validateSamplingParams(
   params: Partial<SamplingParams>,
   defaults: SamplingParams = NEUTRAL_SAMPLING,
 ): SamplingParams {
-  const merged = { ...defaults, ...params };
+  // Undefined is left out, as in every other group of a request.
+  const given = Object.fromEntries(Object.entries(params).filter(([, value]) => value !== undefined));
+  const merged: SamplingParams = { ...defaults, ...given };
   for (const name of SAMPLING_FIELD_NAMES) {
     const { range, isInRange }: SamplingField = SAMPLING_FIELDS[name];
     if (!isInRange(merged[name])) throw outOfRange(name, merged[name], range);

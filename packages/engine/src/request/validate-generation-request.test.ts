@@ -122,4 +122,11 @@ describe('validateGenerationRequest', () => {
     const { sampling } = validate({ sampling: { topK: 5 } }, { samplingDefaults });
     expect(sampling).toMatchObject({ repetitionPenalty: 1.1, topK: 5, frequencyPenalty: 0 });
   });
+
+  test('takes an undefined setting as one that is left out', () => {
+    const sampling: object = { temperature: undefined, topK: undefined, seed: undefined };
+    expect(validate({ sampling }, { samplingDefaults: { topK: 20 } }).sampling).toEqual(
+      validate({}, { samplingDefaults: { topK: 20 } }).sampling,
+    );
+  });
 });

@@ -8,6 +8,7 @@ import type { ConstraintOptions } from '../protocol/engine-options.ts';
 import type { ChatMessage, ChatTemplateOptions } from '../request/chat-message.ts';
 import type { GenerationEvent } from '../request/generation-event.ts';
 import type { GenerationRequest, Prompt } from '../request/generation-request.ts';
+import { checkTokenIds, wrongParameter } from '../request/parameter-checks.ts';
 import { ChoiceAssembler } from '../text/choice-assembler.ts';
 import { Detokenizer, detokenize } from '../text/detokenizer.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
@@ -109,10 +110,12 @@ export class LinkedEngine implements Engine {
   }
 
   async encode(text: string, options?: { readonly addSpecialTokens?: boolean }): Promise<readonly number[]> {
+    if (typeof text !== 'string') throw wrongParameter('text', `text must be text; got ${String(text)}.`);
     return Array.from(await this.#parts.prompts.encode(text, options?.addSpecialTokens ?? false));
   }
 
   decode(tokenIds: readonly number[], options?: { readonly skipSpecialTokens?: boolean }): string {
+    checkTokenIds('tokenIds', tokenIds, this.info.vocabSize);
     return detokenize(this.#parts.tokenizer.tokenBytes, tokenIds, {
       skipSpecialTokens: options?.skipSpecialTokens ?? false,
     });
