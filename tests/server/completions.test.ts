@@ -102,7 +102,9 @@ describe('tokens', () => {
   it('a prompt longer than the context is refused with the code of OpenAI', async () => {
     const reply = await send('/v1/completions', { prompt: [TEXT, 'x'.repeat(5_000)] });
     expect(reply.status).toBe(400);
-    expect(await reply.json()).toMatchObject({ error: { param: 'prompt', code: 'context_length_exceeded' } });
+    const message = expect.stringMatching(/^This model's maximum context length is .*\(prompt\[1\]\)$/);
+    const error = { param: 'prompt', code: 'context_length_exceeded', message };
+    expect(await reply.json()).toMatchObject({ error });
   });
 });
 

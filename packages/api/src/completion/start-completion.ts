@@ -67,20 +67,26 @@ export async function startCompletion(
   const stopping = new AbortController();
   const stop = () => stopping.abort();
   const signal = AbortSignal.any([context.signal, stopping.signal]);
-  const toApiError = (error: unknown) =>
+  const hasSeveral = request.prompt.length > 1;
+  const toApiError = (promptIndex: number) => (error: unknown) =>
     fromEngineError(error, {
       structured_outputs: request.structured_outputs,
       logit_bias: request.logit_bias,
       promptField: 'prompt',
+      promptIndex: hasSeveral ? promptIndex : undefined,
     });
   const cachePartition = toCachePartition(context.principal, request.cache_salt, services.promptCacheScope);
   const requests = toGenerationRequests(request, cachePartition);
   // One lease for all prompts, until the answer is written: that takes the texts of the engine's tokens.
   const { engine, release } = await openEngine(model, context.signal);
   const modelId = servedId(model);
-  const start = { services, caller, engine, modelId, startedAtMs, signal, toApiError };
+  const start = { services, caller, engine, modelId, startedAtMs, signal };
   const starts = requests.map((generation, index) =>
-    RunningGeneration.start(generation, { ...start, requestCount: index === 0 ? 1 : 0 }),
+    RunningGeneration.start(generation, {
+      ...start,
+      toApiError: toApiError(index),
+      requestCount: index === 0 ? 1 : 0,
+    }),
   );
   const sources = await allOrNone(starts, stop).catch((error: unknown) => {
     release();

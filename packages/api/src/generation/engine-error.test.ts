@@ -107,6 +107,16 @@ it('calls the prompt of a completion prompt', () => {
   }
 });
 
+it.each([
+  ['prompt', 'The prompt must not be empty.', 'The prompt must not be empty. (prompt[2])'],
+  ['prompt.tokenIds[3]', 'prompt.tokenIds[3] is x', 'prompt[2][3] is x'],
+  ['promptLogprobs.topCount', 'promptLogprobs.topCount is 21.', 'prompt_logprobs is 21.'],
+])('says which of several prompts an error is about: %s', (parameter, words, message) => {
+  const error = new EngineError('invalid_request', words, { parameter });
+  const [param] = message.match(/prompt_logprobs|prompt/)!;
+  expect(fromEngineError(error, { promptField: 'prompt', promptIndex: 2 })).toMatchObject({ param, message });
+});
+
 it('names the field of a constraint, whose faults are told by themselves', () => {
   const error = new EngineError('invalid_request', 'Unclosed group.', { parameter: 'constraint' });
   expect(fromEngineError(error, {})).toMatchObject({

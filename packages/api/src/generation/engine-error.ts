@@ -11,6 +11,8 @@ export type NamedFields = Partial<
   Pick<ChatCompletionRequest, 'max_completion_tokens' | 'chat_template' | 'structured_outputs' | 'logit_bias'>
 > & {
   readonly promptField?: 'messages' | 'prompt';
+  /** Place of the prompt, where the request has several. */
+  readonly promptIndex?: number | undefined;
 };
 
 /** Parts of `repetition_detection`, which messages name. */
@@ -30,7 +32,8 @@ export function fromEngineError(error: unknown, request: NamedFields): unknown {
     return new ApiError('model_unavailable', MODEL_STOPPED, { param: 'model', retryAfterMs, cause: error });
   // A failure without a parameter may tell the words of a template, which stay as they are.
   const isOurs = code === 'invalid_request' || error.parameter !== undefined;
-  const message = isOurs ? inWireWords(error.message, names, request) : error.message;
+  const words = isOurs ? inWireWords(error.message, names, request) : error.message;
+  const message = namingPrompt(words, error, request);
   const param = toParam(error, request, names);
   const isWhole = !isOurs || code === 'prompt_too_long';
   return new ApiError(ENGINE_ERROR_TABLE[code], isWhole ? message : namingField(message, param), {
@@ -43,6 +46,17 @@ export function fromEngineError(error: unknown, request: NamedFields): unknown {
 /** Faults of schemas and prompts are reported without the field that they came in. */
 function namingField(message: string, param: string | null): string {
   return param === null || message.includes(param) ? message : `${param}: ${message}`;
+}
+
+/** At the end, because clients know a prompt that is too long by the beginning of the message. */
+function namingPrompt(message: string, { parameter }: EngineError, request: NamedFields): string {
+  if (request.promptIndex === undefined || parameter === undefined) return message;
+  const place = promptPlace(request);
+  return /^prompt\b/.test(parameter) && !message.includes(place) ? `${message} (${place})` : message;
+}
+
+function promptPlace({ promptField = 'messages', promptIndex }: NamedFields): string {
+  return promptIndex === undefined ? promptField : `${promptField}[${promptIndex}]`;
 }
 
 /** Engine field -> wire field. Settings of the engine's sampling and template also go by their bare names. */
@@ -65,7 +79,7 @@ function wireNames(request: NamedFields): ReadonlyMap<string, string> {
     ['tools.choice.name', 'tool_choice'],
     ['prompt.messages', 'messages'],
     ['prompt', promptField],
-    ['prompt.tokenIds', promptField],
+    ['prompt.tokenIds', promptPlace(request)],
   ]);
 }
 
@@ -82,7 +96,8 @@ function toParam(
   // `stop.strings[2]` and `repetitionDetection.minCount` belong to one wire field each.
   for (let path = parameter.replace(/\[.*$/, ''); path !== ''; path = path.replace(/\.?[^.]*$/, '')) {
     const name = names.get(path);
-    if (name !== undefined) return REPETITION_FIELDS.has(name) ? 'repetition_detection' : name;
+    if (name !== undefined)
+      return REPETITION_FIELDS.has(name) ? 'repetition_detection' : name.replace(/\[.*$/, '');
   }
   return null;
 }
