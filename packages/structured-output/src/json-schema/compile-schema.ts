@@ -1,14 +1,14 @@
 // A JSON Schema -> the closest grammar of llguidance, and whether a finished text still has to be checked.
 
 import { type JsonValue, printJson } from '@ortler/json';
-import { type Grammar, GrammarRefused, type PreparedConstraint } from '../constraint.ts';
+import type { Grammar, PreparedConstraint } from '../constraint.ts';
 import type { JsonStyle } from '../constraint-spec.ts';
 import { type CompileOptions, compiles, dryRun } from '../dry-run/dry-run.ts';
 import { refuse } from '../refuse.ts';
 import { toJsonForm, withStyle } from './json-style.ts';
 import { hasLongNumbers } from './long-numbers.ts';
-import { type NormalisedSchema, normaliseSchema } from './normalise-schema.ts';
-import { removeEmptyDefinitions } from './remove-empty-definitions.ts';
+import { normaliseCompilable } from './normalise-compilable.ts';
+import type { NormalisedSchema } from './normalise-schema.ts';
 
 export interface SchemaSource {
   readonly document: JsonValue;
@@ -20,7 +20,8 @@ export interface SchemaSource {
 /** Throws: `invalid_constraint` naming the place of what is malformed, or not enforced where it must be. */
 export function compileSchema(source: SchemaSource, options: CompileOptions): PreparedConstraint {
   const { document, isStrict } = source;
-  const normalised = removeEmptyDefinitions(normaliseCompilable(source, options), options);
+  const closeObjects = source.style.closeObjects ?? isStrict;
+  const normalised = normaliseCompilable(document, { closeObjects, isLenient: !isStrict }, options);
   refuseImpossible(normalised);
   if (isStrict) refuseUnenforced(normalised);
   const { grammar, isExact } = compileOneOfs(normalised, source, options);
@@ -39,46 +40,6 @@ export function refuseUnenforced({ unenforced }: NormalisedSchema, within = '#')
   if (first === undefined) return;
   const place = within + first.place.slice(1);
   refuse(place, `The keyword ${first.keyword} cannot be enforced while the text is generated`);
-}
-
-/**
- * llguidance compiles several `patternProperties` only where they are disjoint, and keywords beside a reference only where that
- * does not lead back; others are checked in the finished text.
- */
-function normaliseCompilable(
-  { document, style, isStrict }: SchemaSource,
-  options: CompileOptions,
-): NormalisedSchema {
-  const { limits, fitsMaskBudget } = options;
-  const normaliseOptions = {
-    closeObjects: style.closeObjects ?? isStrict,
-    limits,
-    fitsMaskBudget,
-    isLenient: !isStrict,
-    isSatisfiable: (schema: JsonValue) => compiles({ kind: 'json_schema', text: printJson(schema) }, options),
-  };
-  const whole = normaliseSchema(document, normaliseOptions);
-  const reason = refusalOf(whole, options);
-  const omitsPatterns = reason.includes('not disjoint');
-  const omitsBesideReferences = reason.includes('circular references with sibling keys');
-  return omitsPatterns || omitsBesideReferences
-    ? normaliseSchema(document, { ...normaliseOptions, omitsPatterns, omitsBesideReferences })
-    : whole;
-}
-
-/** Why llguidance cannot compile a schema that has keywords which it takes in some combinations only; empty where it can. */
-function refusalOf(
-  { schema, hasBesideReferences }: NormalisedSchema,
-  { tryCompile }: CompileOptions,
-): string {
-  const text = printJson(withStyle(schema, {}, { coercesOneOf: true, extent: 'whole' }));
-  if (!text.includes('"patternProperties":') && !hasBesideReferences) return '';
-  try {
-    tryCompile({ kind: 'json_schema', text });
-    return '';
-  } catch (error) {
-    return error instanceof GrammarRefused ? error.message : '';
-  }
 }
 
 /** `oneOf` where llguidance proves its branches disjoint; otherwise `anyOf` with a check of the finished text. */

@@ -12,10 +12,14 @@ export interface NormaliseOptions {
   readonly isLenient?: boolean;
   /** Leave several `patternProperties` of one object to the final check: they may overlap. Default: false. */
   readonly omitsPatterns?: boolean;
+  /** Leave `minProperties` and `maxProperties` to the final check: other schemas of the value may declare properties. */
+  readonly omitsCounts?: boolean;
   /** Leave the keywords beside a `$ref` to the final check. Default: false. */
   readonly omitsBesideReferences?: boolean;
   /** Whether a value fits the schema, by compiling it. Absent: nothing is known. */
   readonly isSatisfiable?: (schema: JsonValue) => boolean;
+  /** Whether other texts than these match the pattern, by compiling it. Absent: nothing is known. */
+  readonly matchesOthers?: (pattern: string, texts: readonly string[]) => boolean;
   /** Whether the masks of a pattern stay within their budget. Absent: nothing is generated. */
   readonly fitsMaskBudget?: (grammar: Grammar) => boolean;
 }

@@ -33,8 +33,6 @@ export interface NormalisedSchema {
   readonly oneOfs: readonly UnenforcedKeyword[];
   /** Enforced except for rare texts (a key written twice, U+007F in a pattern), so the finished text is still worth a look. */
   readonly isApproximate: boolean;
-  /** Keywords stand beside a `$ref`, which llguidance takes only where the reference does not lead back. */
-  readonly hasBesideReferences: boolean;
 }
 
 const TYPES = new Set(['null', 'boolean', 'object', 'array', 'number', 'string', 'integer']);
@@ -60,7 +58,6 @@ class SchemaNormaliser implements KeywordNormaliser {
   readonly #unenforced: UnenforcedKeyword[] = [];
   readonly #oneOfs: UnenforcedKeyword[] = [];
   #isApproximate = false;
-  #hasBesideReferences = false;
   #valueCount = 0;
 
   constructor(document: JsonValue, options: NormaliseOptions) {
@@ -86,7 +83,6 @@ class SchemaNormaliser implements KeywordNormaliser {
       unenforced: this.#unenforced,
       oneOfs: this.#oneOfs,
       isApproximate: this.#isApproximate,
-      hasBesideReferences: this.#hasBesideReferences,
     };
   }
 
@@ -117,11 +113,9 @@ class SchemaNormaliser implements KeywordNormaliser {
     normaliseMultipleOf(this, here, out, also);
     normaliseStringKeywords(this, source, here, out, also);
     if (!this.#takeContains(source, at, out)) return false;
-    if (out.$ref !== undefined && Object.keys(out).length + also.length > 1) {
-      if (this.options.omitsBesideReferences === true) return this.#onlyReference(source, out, here);
-      this.#hasBesideReferences = true;
-    }
     if (also.length > 0) out.allOf = [...((out.allOf as JsonValue[] | undefined) ?? []), ...also];
+    const reference = this.options.omitsBesideReferences === true ? referenceIn(out) : null;
+    if (reference !== null) return this.#onlyReference(source, out, here, reference);
     return inOrderOf(source, out);
   }
 
@@ -221,12 +215,12 @@ class SchemaNormaliser implements KeywordNormaliser {
   }
 
   /** Without the keywords beside it; a type that the target has too is none the less enforced. */
-  #onlyReference({ $ref }: JsonMap, out: JsonOut, at: SchemaPlace): JsonValue {
+  #onlyReference({ $ref }: JsonMap, out: JsonOut, at: SchemaPlace, reference: JsonValue): JsonValue {
     const target = this.#references.resolve(String($ref), at.base)?.schema;
     const isSameType = isMap(target) && out.type !== undefined && equalJson(target.type ?? true, out.type);
     for (const keyword of Object.keys(out))
       if (keyword !== '$ref' && !(keyword === 'type' && isSameType)) this.markUnenforced(keyword, at);
-    return { $ref: out.$ref! };
+    return { $ref: reference };
   }
 
   #checkEnum(value: JsonValue, place: string): JsonValue {
@@ -243,6 +237,17 @@ class SchemaNormaliser implements KeywordNormaliser {
     if (typeof number === 'bigint') this.#isApproximate = true;
     return Number(number);
   }
+}
+
+/** The first reference of a schema that says more about the same value; null where there is none. */
+function referenceIn(out: JsonOut): JsonValue | null {
+  const parts = isList(out.allOf) ? out.allOf : [];
+  const references = [out, ...parts].flatMap(part =>
+    isMap(part) && part.$ref !== undefined ? [part.$ref] : [],
+  );
+  const others = Object.keys(out).filter(keyword => keyword !== '$ref' && keyword !== 'allOf');
+  const isOnly = others.length === 0 && parts.length + (out.$ref === undefined ? 0 : 1) === 1;
+  return isOnly ? null : (references[0] ?? null);
 }
 
 /** `true`, and a schema without a keyword. */

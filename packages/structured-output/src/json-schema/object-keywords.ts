@@ -56,6 +56,9 @@ function takeOpenProperties(
       : normaliser.descend(additionalProperties, at, 'additionalProperties');
   const isExplicit = additionalProperties !== undefined || additional === false;
   if (patterns !== null) {
+    // llguidance does not hold the properties of a pattern to the `additionalProperties` of other schemas of the value.
+    if (at.chain.length > 1 || hasBranches(source)) normaliser.markApproximate();
+    declareMatched(out, Object.keys(patterns));
     const hasOthers = Object.keys(patterns).length > 1 || at.isShared || at.sharesBranches;
     if (normaliser.options.omitsPatterns === true && hasOthers) {
       normaliser.markUnenforced('patternProperties', at);
@@ -71,10 +74,10 @@ function takeOpenProperties(
         return;
       }
       const value = normaliser.descend(schema, at, 'patternProperties', pattern);
-      normalised[translated] = value;
-      restrictDeclared(out, pattern, value);
+      const matched = restrictDeclared(normaliser, at, out, pattern, value);
+      if (hasOtherNames(normaliser, translated, matched)) normalised[translated] = value;
     }
-    out.patternProperties = normalised;
+    if (Object.keys(normalised).length > 0) out.patternProperties = normalised;
     if (isExplicit) out.additionalProperties = additional;
     if (propertyNames !== undefined && propertyNames !== true) normaliser.markUnenforced('propertyNames', at);
     return;
@@ -91,8 +94,32 @@ function takeOpenProperties(
     normaliser.markUnenforced('propertyNames', at);
     return;
   }
-  out.patternProperties = { [translated]: additional };
+  declareMatched(out, [names]);
+  const matched = restrictDeclared(normaliser, at, out, names, additional);
+  if (hasOtherNames(normaliser, translated, matched)) out.patternProperties = { [translated]: additional };
   out.additionalProperties = false;
+}
+
+const BRANCH_KEYWORDS = ['$ref', 'allOf', 'anyOf', 'oneOf', 'dependentSchemas', 'dependencies'];
+
+const hasBranches = (source: JsonMap) => BRANCH_KEYWORDS.some(keyword => source[keyword] !== undefined);
+
+/** Required properties that a pattern matches become declared ones. Mutates: `out`. */
+function declareMatched(out: Record<string, JsonValue>, patterns: readonly string[]): void {
+  const matchers = patterns.map(compileEcma);
+  const names = ((out.required ?? []) as readonly string[]).filter(name =>
+    matchers.some(matcher => matcher.test(name)),
+  );
+  if (names.length > 0) declare(out, names);
+}
+
+/** llguidance would allow a comma where no further name matches, and then nothing. */
+function hasOtherNames(
+  { options }: KeywordNormaliser,
+  pattern: string,
+  declared: readonly string[],
+): boolean {
+  return declared.length === 0 || (options.matchesOthers?.(pattern, declared) ?? true);
 }
 
 /** Whether closing the object leaves values of it. */
@@ -105,17 +132,38 @@ function mayClose(source: JsonMap, at: SchemaPlace): boolean {
 
 /** A closed object still has the properties that it requires without declaring them. Mutates: `out`. */
 function declareRequired(out: Record<string, JsonValue>): void {
-  out.properties ??= emptyMap<JsonValue>();
-  const properties = out.properties as Record<string, JsonValue>;
-  for (const name of (out.required ?? []) as readonly string[]) properties[name] ??= true;
+  declare(out, (out.required ?? []) as readonly string[]);
 }
 
-/** A declared property must fit every pattern that its name matches too; llguidance reads its own schema only. */
-function restrictDeclared(out: Record<string, JsonValue>, pattern: string, value: JsonValue): void {
+function declare(out: Record<string, JsonValue>, names: readonly string[]): void {
+  out.properties ??= emptyMap<JsonValue>();
+  const properties = out.properties as Record<string, JsonValue>;
+  for (const name of names) if (!Object.hasOwn(properties, name)) properties[name] = true;
+}
+
+/**
+ * A declared property must fit every pattern that its name matches too; llguidance reads its own schema only.
+ * Mutates: `out`. Returns the names that match.
+ */
+function restrictDeclared(
+  normaliser: KeywordNormaliser,
+  at: SchemaPlace,
+  out: Record<string, JsonValue>,
+  pattern: string,
+  value: JsonValue,
+): readonly string[] {
   const properties = (out.properties ?? {}) as Record<string, JsonValue>;
   const matcher = compileEcma(pattern);
-  for (const [name, schema] of Object.entries(properties))
-    if (matcher.test(name)) properties[name] = { allOf: [schema, value] };
+  const matched = Object.keys(properties).filter(name => matcher.test(name));
+  for (const name of matched) {
+    const own = properties[name]!;
+    const hasReference = [own, value].some(schema => isMap(schema) && schema.$ref !== undefined);
+    if (own === true) properties[name] = value;
+    else if (hasReference && normaliser.options.omitsBesideReferences === true)
+      normaliser.markUnenforced('patternProperties', at);
+    else properties[name] = { allOf: [own, value] };
+  }
+  return matched;
 }
 
 /** A pattern for the names that a simple schema allows; null for other schemas. */
@@ -144,6 +192,11 @@ function takeCounts(
   const allRequired = names.every(name => required.includes(name));
   const most = readCount(source.maxProperties, at, 'maxProperties');
   const least = readCount(source.minProperties, at, 'minProperties') ?? 0;
+  if (normaliser.options.omitsCounts === true) {
+    if (most !== null) normaliser.markUnenforced('maxProperties', at);
+    if (least > required.length) normaliser.markUnenforced('minProperties', at);
+    return;
+  }
   if (most !== null && !(isClosed && names.length <= most)) {
     if (allRequired) out.maxProperties = most;
     else normaliser.markUnenforced('maxProperties', at);

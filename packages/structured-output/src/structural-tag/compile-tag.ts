@@ -9,8 +9,7 @@ import { isEbnf } from '../ebnf/parse-ebnf.ts';
 import { ConstraintError } from '../errors.ts';
 import { refuseImpossible, refuseUnenforced } from '../json-schema/compile-schema.ts';
 import { toJsonForm, withStyle } from '../json-schema/json-style.ts';
-import { normaliseSchema } from '../json-schema/normalise-schema.ts';
-import { removeEmptyDefinitions } from '../json-schema/remove-empty-definitions.ts';
+import { normaliseCompilable } from '../json-schema/normalise-compilable.ts';
 import { refuse } from '../refuse.ts';
 import { checkMaskCost, checkRegex } from '../regex/check-regex.ts';
 import type { TagNode } from '../tag-node.ts';
@@ -31,14 +30,13 @@ export function compileTag({ tag, style }: TagSource, options: CompileOptions): 
   return dryRun({ kind: 'lark', text, ...(form !== undefined && { form }) }, options);
 }
 
-function createLeaves(style: JsonStyle, compileOptions: CompileOptions): TagLeaves {
-  const { limits, fitsMaskBudget } = compileOptions;
+function createLeaves(style: JsonStyle, options: CompileOptions): TagLeaves {
+  const { limits, fitsMaskBudget } = options;
   return {
     toJson: ({ schema, place, isLenient = false }) => {
       const { closeObjects = false } = style;
-      const options = { closeObjects, limits, fitsMaskBudget, isLenient, omitsPatterns: isLenient };
       const normalised = within(place, () =>
-        removeEmptyDefinitions(normaliseSchema(schema, options), compileOptions),
+        normaliseCompilable(schema, { closeObjects, isLenient }, options),
       );
       refuseImpossible(normalised, place);
       if (!isLenient) refuseUnenforced(normalised, place);
