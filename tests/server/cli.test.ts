@@ -187,6 +187,10 @@ describe('ortler build --adapter', () => {
     expect((await build('absent')).err).toContain('absent is not a folder.');
     expect((await ortler(['build', join(folder, 'none')])).err).toContain('none does not exist.');
     expect((await ortler(['build', 'none'])).err).toContain('"none" is no name of the Hub.');
+    const noHalves = await ortler(['inspect', join(folder, 'tiny'), '--device', 'cpu', '--precision', 'f16']);
+    expect(noHalves.out).toMatch(
+      /it has no such precision on the device: a "\w+" graph has no precision f16/,
+    );
     expect((await ortler(['inspect', 'none'])).err).toContain('"none" is no name of the Hub.');
   });
 

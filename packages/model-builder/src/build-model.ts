@@ -30,7 +30,7 @@ import {
   writeDurably,
 } from './build-folder.ts';
 import type { BuildManifest } from './build-manifest.ts';
-import { findCheckpoint } from './checkpoint-source.ts';
+import { findCheckpoint, type OpenCheckpoint } from './checkpoint-source.ts';
 import { BUILDER_VERSION, computeContentHash, settleKvType } from './content-hash.ts';
 import { ModelBuildError } from './errors.ts';
 import { findExpertFacts } from './expert-facts.ts';
@@ -83,7 +83,7 @@ export interface BuildModelOptions {
   readonly kvType?: KvType | undefined;
   /**
    * Longest context that the build is for. It decides the factors of LongRoPE (long ones above the original context) and nothing else.
-   * Unit: tokens. Default: that of the model.
+   * Unit: tokens; at most that of the model, the default.
    */
   readonly contextLength?: number | undefined;
   readonly onProgress?: ((progress: BuildProgress) => void) | undefined;
@@ -150,6 +150,7 @@ export async function buildHashedModel(
   const config = forContext(opened.config, options.contextLength);
   const checkpoint = await withAdapter(stored, adapterDir);
   try {
+    checkContextLength(options, opened);
     const weights = new DecoderWeights(checkpoint, config);
     // 2. Choose the formats of matrices that have one each.
     const formats = await matrixFormats(weights, config, { variant, precision, signal });
@@ -217,6 +218,16 @@ export async function buildHashedModel(
   } finally {
     await checkpoint.close();
   }
+}
+
+/** Throws: `unsupported` for a longer context than the model has, which an engine would refuse. */
+function checkContextLength(
+  { contextLength: wanted }: Pick<BuildModelOptions, 'contextLength'>,
+  { config: { contextLength: longest }, configFile }: OpenCheckpoint,
+): void {
+  if (wanted === undefined || wanted <= longest) return;
+  const message = `${configFile}: the model has a context of ${longest} tokens; ${wanted} are asked for`;
+  throw new ModelBuildError('unsupported', message, { file: configFile });
 }
 
 /** Throws: `unsupported` for `roundsActivations` in graphs without quantised weights, or that always round. */

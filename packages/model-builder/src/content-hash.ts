@@ -91,10 +91,15 @@ function refuseGgufAdapter(adapterDir: string): void {
 }
 
 function checkPrecision(variant: GraphVariant, precision: Precision): void {
+  const fault = explainPrecisionFault(variant, precision);
+  if (fault !== undefined) throw new ModelBuildError('unsupported', fault);
+}
+
+/** Why a build of the variant cannot have the precision; undefined where it can. */
+export function explainPrecisionFault(variant: GraphVariant, precision: Precision): string | undefined {
   const allowed: readonly Precision[] = VARIANT_PRECISIONS[variant];
-  if (allowed.includes(precision)) return;
-  const message = `a "${variant}" graph has no precision ${precision}; it has ${allowed.join(', ')}`;
-  throw new ModelBuildError('unsupported', message);
+  if (allowed.includes(precision)) return undefined;
+  return `a "${variant}" graph has no precision ${precision}; it has ${allowed.join(', ')}`;
 }
 
 /** The KV cache type of a build. Throws: `unsupported` for one that the variant does not have. */

@@ -15,6 +15,7 @@ export {
   explainPrecision,
   type PrecisionChoice,
 } from './choose-precision.ts';
+export { explainPrecisionFault } from './content-hash.ts';
 export { type EnsureModelOptions, ensureModel } from './ensure-model.ts';
 export { ModelBuildError, type ModelBuildErrorCode, type ModelBuildErrorDetails } from './errors.ts';
 export { explainCacheFault } from './explain-cache-fault.ts';

@@ -84,6 +84,25 @@ describe('a finished build', () => {
     expect(await readdir(parent)).toEqual([]);
   });
 
+  it('is refused for a longer context than the model has, before weights are written', async () => {
+    const { parent, outputDir } = await newOutput();
+    const stages = new Set<string>();
+    const build = buildModel({
+      sourceDir: source,
+      outputDir,
+      precision: 'f32',
+      contextLength: 513,
+      onProgress: ({ stage }) => stages.add(stage),
+    });
+    const message = 'the model has a context of 512 tokens; 513 are asked for';
+    await expect(build).rejects.toMatchObject({
+      code: 'unsupported',
+      message: `${join(source, 'config.json')}: ${message}`,
+    });
+    expect(stages).not.toContain('weights');
+    expect(await readdir(parent)).toEqual([]);
+  });
+
   it('of the paged variant keeps float activations, unless roundsActivations is set', async () => {
     const build = async (roundsActivations: boolean) => {
       const { outputDir } = await newOutput();

@@ -39,6 +39,7 @@ export async function openEngineSource(
   const bars = createBuildBars(terminal);
   let engine: Engine;
   try {
+    const chatTemplate = await readChatTemplate(config, id);
     const { device } = await chooseDevice(config.device);
     const modelDir = await prepareModel({
       sourceDir: await fetchSource(source, config, { terminal, bars }),
@@ -59,7 +60,7 @@ export async function openEngineSource(
       isDeviceOptional: config.device === 'auto',
       threadCount: config.threads,
       maxSequences: 1,
-      chatTemplate: await readChatTemplate(config, id),
+      chatTemplate,
       reasoningParser: config.reasoningParsers.ofModel.get(id) ?? config.reasoningParsers.ofOthers,
       contextLength: config.contextLength,
     });

@@ -7,6 +7,7 @@ import {
   estimateMemory,
   explainCacheFault,
   explainPrecision,
+  explainPrecisionFault,
   settleVariant,
 } from '@ortler/model-builder';
 import { chooseDevice, type DeviceChoice, probeKernels } from '@ortler/onnxruntime';
@@ -72,9 +73,12 @@ async function inspectOpened(
   const kvType = toKvType(config.kvCache);
   const needsBuild = described.layout === 'safetensors' || described.layout === 'gguf';
   const noCache = needsBuild ? await explainCacheFault(opened.path, variant, kvType) : undefined;
+  const noPrecision =
+    needsBuild && config.precision !== 'auto' ? explainPrecisionFault(variant, config.precision) : undefined;
   const fault =
     described.fault ??
     (noVariant && `the device cannot compute it: ${noVariant}`) ??
+    (noPrecision && `it has no such precision on the device: ${noPrecision}`) ??
     (noCache && `it has no such KV cache on the device: ${noCache}`);
   const model = { ...described, fault: fault === undefined ? undefined : opened.explain(fault) };
   const longest = model.contextLength ?? Number.POSITIVE_INFINITY;
