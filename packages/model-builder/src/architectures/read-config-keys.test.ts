@@ -35,3 +35,7 @@ it.each([
 ])('%j is refused by the key that is read', (keys, key) => {
   expect(() => parse(keys)).toThrow(expect.objectContaining({ code: 'config_invalid', key, file: PATH }));
 });
+
+it('says that a key is missing', () => {
+  expect(() => parse({ model_type: 'llama', vocab_size: undefined })).toThrow('key vocab_size: is missing');
+});

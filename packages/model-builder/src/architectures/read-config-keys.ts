@@ -19,7 +19,8 @@ export function readConfigKeys(
   for (const issue of whole.error.issues) {
     const key = String(issue.path[0]);
     if (faults.has(key)) continue;
-    faults.set(key, configFault('config_invalid', path, `${prefix}${issue.path.join('.')}`, issue.message));
+    const message = json[key] === undefined ? 'is missing' : issue.message;
+    faults.set(key, configFault('config_invalid', path, `${prefix}${issue.path.join('.')}`, message));
   }
   const rest = Object.fromEntries(Object.entries(json).filter(([key]) => !faults.has(key)));
   const parsed = configKeys.safeParse(rest);
