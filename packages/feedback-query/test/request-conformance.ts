@@ -9,6 +9,7 @@ import {
   type PayloadSampleQuery,
 } from '../src/compile/compile-payload-sample.ts';
 import { compileFeedbackQuery } from '../src/compile/compile-query.ts';
+import { DEFAULT_QUERY_LIMITS } from '../src/parse/limits.ts';
 import { discoverPayloadPaths } from '../src/parse/payload-paths.ts';
 import { type FeedbackRow, feedbackRow, VECTOR_ROWS } from './feedback-row.ts';
 import { ask, idsByPage, optionsOf, type TestDatabase } from './test-database.ts';
@@ -204,6 +205,20 @@ export function describeRequests(open: () => TestDatabase): void {
         const whole = await ids({ sortBy });
         expect(whole).toHaveLength(9);
         expect(await idsByPage(open(), sortBy, 2)).toEqual(whole);
+      });
+
+      it('joins pages of the most sort keys that are allowed', async () => {
+        const { maxFieldCount } = DEFAULT_QUERY_LIMITS;
+        const none = Array.from({ length: maxFieldCount - 2 }, (_, index) => ({
+          field: `scorer_ratings.none${index}`,
+        }));
+        const sortBy: SortKey[] = [
+          { field: 'payload.label' },
+          ...none,
+          { field: 'payload.score', direction: 'desc' },
+        ];
+        const whole = await ids({ sortBy });
+        expect(await idsByPage(open(), sortBy, 4)).toEqual(whole);
       });
 
       it('refuses a cursor of another sort order', () => {

@@ -60,6 +60,17 @@ describe.each(DIALECTS)('$name', dialect => {
     expect(at(1, 0, 'a')).toBe(at(10_000, 99, "b'"));
   });
 
+  it('writes a cursor of twice as many sort keys in little more than twice the text', () => {
+    const lengthOf = (count: number) => {
+      const sortBy = Array.from({ length: count }, (_, index) => ({
+        field: `scorer_ratings.key${10 + index}`,
+      }));
+      const after = [...sortBy.map(() => 1), '2026-01-01T00:00:00.000Z', 'a'];
+      return explain({ projectId: 'p', sortBy, after }, dialect).sql.length;
+    };
+    expect(lengthOf(80) / lengthOf(40)).toBeLessThan(2.4);
+  });
+
   it('never writes a key that is not plain into the text', () => {
     const keys = fc
       .string({ unit: 'grapheme', minLength: 1, maxLength: 12 })

@@ -33,27 +33,48 @@ export function compileCursorValue(term: SortTerm, syntax: DialectSyntax): SqlFr
  */
 export function compileAfter(terms: readonly SortTerm[], cursor: Cursor, syntax: DialectSyntax): SqlFragment {
   if (cursor.length !== terms.length) throw invalidCursor();
-  const equal: SqlFragment[] = [];
-  const alternatives: SqlFragment[] = [];
-  terms.forEach((term, index) => {
-    const left = compileTerm(term, syntax);
-    const value = cursor[index]!;
-    if (value === null) {
-      if (!isNullableTerm(term)) throw invalidCursor();
-      equal.push(fragment`${left} IS NULL`);
-      return;
-    }
-    const right = cursorParameter(valueType(term.value), value, syntax);
-    const operator = trustedSql(term.direction === 'asc' ? '>' : '<');
-    const later = isNullableTerm(term)
-      ? fragment`(${left} ${operator} ${right} OR ${left} IS NULL)`
-      : fragment`${left} ${operator} ${right}`;
-    alternatives.push(fragment`(${joinFragments([...equal, later], ' AND ')})`);
-    equal.push(fragment`${left} = ${right}`);
-  });
-  const later = fragment`(${joinFragments(alternatives, ' OR ')})`;
+  const compared = terms.map((term, index) => compareTerm(term, cursor[index]!, syntax));
+  // The last term is never null, so some rows are later.
+  const later = laterOf(compared)!;
   const bound = compileFirstBound(terms[0]!, cursor[0]!, syntax);
   return bound === null ? later : fragment`(${bound} AND ${later})`;
+}
+
+/** The value of a term beside that of the cursor. */
+interface ComparedTerm {
+  readonly equal: SqlFragment;
+  /** Null where no value comes later. */
+  readonly later: SqlFragment | null;
+}
+
+function compareTerm(term: SortTerm, value: Cursor[number], syntax: DialectSyntax): ComparedTerm {
+  const left = compileTerm(term, syntax);
+  if (value === null) {
+    if (!isNullableTerm(term)) throw invalidCursor();
+    return { equal: fragment`${left} IS NULL`, later: null };
+  }
+  const right = cursorParameter(valueType(term.value), value, syntax);
+  const operator = trustedSql(term.direction === 'asc' ? '>' : '<');
+  const later = fragment`${left} ${operator} ${right}`;
+  return {
+    equal: fragment`${left} = ${right}`,
+    later: isNullableTerm(term) ? fragment`(${later} OR ${left} IS NULL)` : later,
+  };
+}
+
+/**
+ * Later in the first half, or equal there and later in the other half. An alternative for each term would take text that
+ * grows with the square of their number, and one inside the other would nest as deep as there are terms.
+ */
+function laterOf(terms: readonly ComparedTerm[]): SqlFragment | null {
+  if (terms.length === 1) return terms[0]!.later;
+  const half = Math.ceil(terms.length / 2);
+  const first = laterOf(terms.slice(0, half));
+  const rest = laterOf(terms.slice(half));
+  if (rest === null) return first;
+  const equal = terms.slice(0, half).map(term => term.equal);
+  const behind = fragment`(${joinFragments([...equal, rest], ' AND ')})`;
+  return first === null ? behind : fragment`(${first} OR ${behind})`;
 }
 
 /** A redundant bound on the first term: an index scan starts at the cursor, so every page costs the same. */
