@@ -307,7 +307,7 @@ describeOnEveryFeedbackPlace('feedback writes', ({ open, isConcurrent }) => {
       );
       expect(calls.map(({ statusCode }) => statusCode)).toEqual(calls.map(() => 200));
       const replaced = await Promise.all(
-        Array.from({ length: 12 }, (_, turn) =>
+        Array.from({ length: 40 }, (_, turn) =>
           feedback.post('replace', { ...custom({ id: 'one', payload: { turn } }), feedback_id: 'one' }),
         ),
       );

@@ -96,11 +96,16 @@ export function createFeedbackStore(database: Database): FeedbackStore {
     return records.map(record => inserted.get(record)!);
   };
 
-  /** A transaction, which is run again where another one came in its way. On SQLite none can. */
+  /**
+   * A transaction, which is run again where another one came in its way. On SQLite none can. Those that are run again take turns: of
+   * many writers of one id each would otherwise lose to the others over and over.
+   */
   const write = async <Result>(work: (trx: Transaction<Tables>) => Promise<Result>): Promise<Result> => {
     for (let attempt = 1; ; attempt++)
       try {
-        return await database.transaction(work);
+        return await (attempt === 1
+          ? database.transaction(work)
+          : database.exclusively('contended feedback', work));
       } catch (error) {
         if (!isLostRace(error) || attempt === MAX_ATTEMPTS) throw toPublicFailure(error);
       }
