@@ -2,11 +2,18 @@ import { chatCompletionRequest, completionRequest } from '@ortler/schemas';
 import { describe, expect, it } from 'vitest';
 import { choiceCountOf, PARAMETERS, readParameters } from './parameters.ts';
 
+/** Some fields of other endpoints are known only to be refused. */
+function takes({ shape }: typeof chatCompletionRequest | typeof completionRequest, name: string): boolean {
+  const field = Object.hasOwn(shape, name) ? shape[name as keyof typeof shape] : undefined;
+  const fault = field?.safeParse({}).error?.issues[0]?.message ?? '';
+  return field !== undefined && !fault.includes('is not supported');
+}
+
 describe('readParameters', () => {
   it('offers parameters that the requests have', () => {
     for (const { name, only } of PARAMETERS) {
-      expect(name in chatCompletionRequest.shape, name).toBe(only !== 'completion' || name === 'max_tokens');
-      expect(name in completionRequest.shape, name).toBe(only !== 'chat');
+      expect(takes(chatCompletionRequest, name), name).toBe(only !== 'completion' || name === 'max_tokens');
+      expect(takes(completionRequest, name), name).toBe(only !== 'chat');
     }
   });
 
