@@ -95,6 +95,8 @@ describe.skipIf(hasNoBrowser)('the data pages', () => {
     const { page, troubles } = await open('/feedback');
     await page.getByText('100,000 rows').waitFor();
     await page.getByRole('button', { name: 'Add condition' }).click();
+    // What is typed is a number once the field is known to be one.
+    await page.locator('option[value="payload.score"]').waitFor({ state: 'attached' });
     await page.getByLabel('Field', { exact: true }).fill('payload.score');
     await page.getByLabel('Operator').selectOption('>');
     await page.getByLabel('Value', { exact: true }).fill('0.98');
