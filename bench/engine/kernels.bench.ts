@@ -22,7 +22,7 @@ const HELP = `Options:
   --turns N       measured pairs of calls (default 9)
   --isa NAME      instruction set of the kernels (default: the best)`;
 
-const ISAS: readonly KernelIsa[] = ['avx512', 'avxvnni', 'avx2', 'neon'];
+const ISAS: readonly KernelIsa[] = ['amx', 'avx512', 'avxvnni', 'avx2', 'neon'];
 
 /** How far two products with 8-bit activations may be apart, as a share of their size. */
 const DIFFERENCE_BOUND = 0.01;

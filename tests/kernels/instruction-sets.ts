@@ -2,7 +2,7 @@
 
 import { type KernelIsa, OrtError, selectBackend } from '@ortler/onnxruntime';
 
-const ISAS: readonly KernelIsa[] = ['avx512', 'avxvnni', 'avx2', 'neon'];
+const ISAS: readonly KernelIsa[] = ['amx', 'avx512', 'avxvnni', 'avx2', 'neon'];
 
 /** Throws: where none can be used, with the reason. */
 async function readInstructionSets(): Promise<readonly KernelIsa[]> {

@@ -34,6 +34,7 @@ const ISA_SOURCES =
         ['../c/isa-avx2.c', AVX2],
         ['../c/isa-avx512.c', AVX512],
         ['isa-avxvnni-wide.c', AVX512],
+        ['isa-amx-emulated.c', AVX512],
       ];
 
 const objectOf = source => source.replaceAll(/\.\.\/c\/|\.c$/g, '').concat('.o');

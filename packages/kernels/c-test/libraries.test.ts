@@ -17,12 +17,12 @@ describe('the committed libraries', () => {
     await runProgram('Building the libraries again', process.execPath, [script, '--check']);
   });
 
-  test('exist for every platform and have 740 KB together at most', () => {
+  test('exist for every platform and have 750 KB together at most', () => {
     const platforms = names.map(
       name => /^ortler-kernels-(\w+-\w+)-[0-9a-f]{16}\.(so|dylib|dll)$/.exec(name)?.[1],
     );
     expect(platforms.sort()).toEqual(Object.keys(TARGETS).sort());
-    expect(names.reduce((sum, name) => sum + read(name).length, 0)).toBeLessThanOrEqual(740_000);
+    expect(names.reduce((sum, name) => sum + read(name).length, 0)).toBeLessThanOrEqual(750_000);
   });
 
   test.each(names)('%s needs nothing that its platform may not have', name => {

@@ -37,7 +37,7 @@ static inline void add_to_checksum(const void *bytes, size_t count) {
 }
 
 /** The instruction sets that this machine can test, the definition first. */
-extern const Isa *tested[4];
+extern const Isa *tested[5];
 extern int tested_count;
 
 /** A random matrix in tiles. Outputs and inputs behind the last one are zero, as the builder leaves them. */

@@ -33,10 +33,10 @@ uint8_t *random_tiles(Random *random, Format format, int inputs, int outputs) {
 }
 
 void multiply(const Isa *isa, Random random, const Product *p) {
-  for (int i = 0; i < panel_total(p); i++) isa->floats->fill_panel(p, i);
+  for (int i = 0; i < fill_total(p); i++) isa->floats->fill_rows(p, i);
   for (int from = 0, to; from < p->tiles; from = to) {
     to = random_int(&random, from + 1, p->tiles);
-    isa->floats->multiply_tiles(p, isa->multiply_tile, from, to);
+    isa->multiply(p, from, to);
   }
 }
 
@@ -47,7 +47,7 @@ static void check_block(const Panel *panel, int width, int block, int row, doubl
   for (int i = 0; i < BLOCK; i++) peak = fmax(peak, fabs(x[i]));
   const double scale = panel->scales[block * width + row];
   for (int i = 0; i < BLOCK; i++) {
-    const int code = panel->codes[((size_t)(block * QUADS + i / 4) * width + row) * 4 + i % 4];
+    const int code = panel->codes[((size_t)block * width + row) * BLOCK + i];
     sum += code;
     halves[i / 16] += code;
     expect_near("code", code * scale, x[i], scale * 0.50002 + error);
@@ -64,8 +64,8 @@ static int row_length(const Product *p) { return p->groups ? p->groups * p->grou
 
 /** What a row of activations stands for behind norm and rounding, in one group. Shape: [inputs]. Checks how it was rounded. */
 static void read_panel(const Product *p, int row, int group, double *x) {
-  const int most = p->splits == 2 ? 4 : 8, panel = row / most, r = row % most, panels = (p->rows + most - 1) / most;
-  const int count = min_int(most, p->rows - panel * most) * p->splits, width = count > 4 ? 8 : count > 2 ? 4 : count;
+  const int most = p->splits == 2 ? 16 : 32, panel = row / most, r = row % most, panels = (p->rows + most - 1) / most;
+  const int count = min_int(most, p->rows - panel * most) * p->splits, width = count > 4 ? (count + 7) / 8 * 8 : count > 2 ? 4 : count;
   const Panel found = get_panel(p, group * panels + panel);
   const float *source = p->x + (size_t)row * row_length(p) + group * p->group_step + p->group_start;
   if (p->norm) norm_of(source, p->norm, p->inputs, p->epsilon, x);
@@ -127,7 +127,7 @@ static void check_row(const Product *p, int row, int group, const double *x) {
 }
 
 static Product random_product(Random *random) {
-  Product p = {.rows = chance(random, 50) ? random_int(random, 1, 9) : random_int(random, 1, 40), .epsilon = 1e-5f};
+  Product p = {.rows = chance(random, 50) ? random_int(random, 1, 9) : random_int(random, 1, 80), .epsilon = 1e-5f};
   p.inputs = random_int(random, 1, chance(random, 20) ? 700 : 100);
   p.blocks = block_count(p.inputs);
   p.groups = chance(random, 25) ? random_int(random, 1, 6) : 0;

@@ -123,7 +123,10 @@ static void sum_int8_narrow(const Work *w, int channel, int row, const Scores *s
   else sum_int8(w, channel, row, s, out, 1, 1);
 }
 
-static const CacheFunctions INT8_FUNCTIONS = {
+#define INT8_NAME(isa) int8_##isa
+#define INT8(isa) INT8_NAME(isa)
+
+const CacheFunctions INT8(ISA) = {
     .score_rows = INT8_SCORE_ROWS,
     .value_rows = INT8_VALUE_ROWS,
     .few_rows = INT8_FEW_ROWS,

@@ -19,6 +19,15 @@ static uint64_t saved_states(void) {
 
 static int has(uint32_t word, int bit) { return word >> bit & 1; }
 
+#if defined(__linux__)
+/** Linux gives a process the registers of AMX when it asks for them: ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA. */
+static int may_use_amx(void) {
+  long result = 158; // arch_prctl
+  __asm__ volatile("syscall" : "+a"(result) : "D"(0x1023L), "S"(18L) : "rcx", "r11", "memory");
+  return result == 0;
+}
+#endif
+
 static int has_isa(const Isa *isa) {
   const Registers one = cpuid(1, 0);
   if (cpuid(0, 0).a < 7 || !has(one.c, 27)) return 0;
@@ -30,8 +39,13 @@ static int has_isa(const Isa *isa) {
 #if !defined(__APPLE__)
   if (isa == &isa_avxvnni) return hasAvx2 && seven.a >= 1 && has(cpuid(7, 1).a, 4);
   // AVX-512 F, DQ, BW, VL, CD and VNNI
-  return hasAvx2 && (states & 0xe6) == 0xe6 && has(seven.b, 16) && has(seven.b, 17) && has(seven.b, 28) &&
-         has(seven.b, 30) && has(seven.b, 31) && has(seven.c, 11);
+  const int hasAvx512 = hasAvx2 && (states & 0xe6) == 0xe6 && has(seven.b, 16) && has(seven.b, 17) && has(seven.b, 28) &&
+                        has(seven.b, 30) && has(seven.b, 31) && has(seven.c, 11);
+#if defined(__linux__)
+  // AMX-TILE and AMX-INT8
+  if (isa == &isa_amx) return hasAvx512 && (states & 0x60000) == 0x60000 && has(seven.d, 24) && has(seven.d, 25) && may_use_amx();
+#endif
+  return hasAvx512;
 #else
   return 0;
 #endif
@@ -41,7 +55,11 @@ static int has_isa(const Isa *isa) {
 // No Mac has AVX-VNNI, and macOS saves the states of AVX-512 only for threads that have used them.
 static const Isa *const CHOICES[] = {&isa_avx2};
 #else
-static const Isa *const CHOICES[] = {&isa_avx512, &isa_avxvnni, &isa_avx2};
+static const Isa *const CHOICES[] = {
+#if defined(__linux__)
+    &isa_amx,
+#endif
+    &isa_avx512, &isa_avxvnni, &isa_avx2};
 #endif
 #elif defined(__aarch64__)
 static int has_isa(const Isa *isa) {

@@ -51,8 +51,8 @@ typedef struct {
   int32_t *rows_of_places;
   /** The first place of each expert, and those behind the last one. Shape: [count + 1]. */
   int32_t *first_places;
-  /** The first panel of each expert in the two products. Shape: [count + 1]. */
-  int32_t *first_panels[2];
+  /** Which of all fills of panels is the first of each expert, in the two products. Shape: [count + 1]. */
+  int32_t *first_fills[2];
   /** Gated inner values by place. Shape: [places, inner]. */
   float *inner;
   /** Results by place. Shape: [places, inputs]. */
@@ -64,12 +64,13 @@ typedef struct {
 enum { UP = 0, DOWN = 1 };
 
 INLINE const Product *expert_part(const Experts *e, int part) { return part == UP ? &e->up : &e->down; }
-INLINE size_t whole_panel_bytes(const Product *p) { return panel_bytes(p->is_quantised, p->blocks, PANEL_ROWS); }
+/** What a fill takes of a panel's memory, at most. */
+INLINE size_t fill_bytes(const Product *p) { return panel_bytes(p->is_quantised, p->blocks, FEW_ROWS); }
 
-/** Most panels of a product: each expert may have one that is not full. */
-INLINE size_t most_panels(const Experts *e, const Product *p) {
+/** Most fills of a product: each expert may have one that is not full. */
+INLINE size_t most_fills(const Experts *e, const Product *p) {
   const size_t pairs = (size_t)e->rows * e->chosen, used = pairs < (size_t)e->count ? pairs : (size_t)e->count;
-  return pairs / rows_per_panel(p) + used;
+  return pairs / rows_per_fill(p) + used;
 }
 
 /** Divides working memory from `start` on, and gives what comes behind it. */
@@ -81,11 +82,11 @@ static inline uint8_t *lay_out_experts(Experts *e, uint8_t *start) {
   e->places = (int32_t *)p, p += list;
   e->rows_of_places = (int32_t *)p, p += list;
   e->first_places = (int32_t *)p, p += bounds;
-  for (int part = UP; part <= DOWN; part++) e->first_panels[part] = (int32_t *)p, p += bounds;
+  for (int part = UP; part <= DOWN; part++) e->first_fills[part] = (int32_t *)p, p += bounds;
   e->inner = (float *)p, p += round_up(4 * pairs * e->up.columns, 64);
   e->results = (float *)p, p += round_up(4 * pairs * e->down.columns, 64);
   e->panels = p;
-  const size_t up = most_panels(e, &e->up) * whole_panel_bytes(&e->up), down = most_panels(e, &e->down) * whole_panel_bytes(&e->down);
+  const size_t up = most_fills(e, &e->up) * fill_bytes(&e->up), down = most_fills(e, &e->down) * fill_bytes(&e->down);
   return p + (up > down ? up : down);
 }
 
@@ -111,10 +112,10 @@ static inline void group_rows(const Experts *e) {
   for (int i = e->count; i > 0; i--) first[i] = first[i - 1];
   first[0] = 0;
   for (int part = UP; part <= DOWN; part++) {
-    const int most = rows_per_panel(expert_part(e, part));
-    int32_t *panels = e->first_panels[part];
-    panels[0] = 0;
-    for (int i = 0; i < e->count; i++) panels[i + 1] = panels[i] + (first[i + 1] - first[i] + most - 1) / most;
+    const int most = rows_per_fill(expert_part(e, part));
+    int32_t *fills = e->first_fills[part];
+    fills[0] = 0;
+    for (int i = 0; i < e->count; i++) fills[i + 1] = fills[i] + (first[i + 1] - first[i] + most - 1) / most;
   }
 }
 
@@ -135,7 +136,7 @@ INLINE Product expert_product(const Experts *e, int part, int expert) {
   const int place = e->first_places[expert];
   p.rows = e->first_places[expert + 1] - place;
   p.parts[0].tiles += (part == UP ? e->up_bytes : e->down_bytes) * expert;
-  p.panels = e->panels + whole_panel_bytes(&p) * e->first_panels[part][expert];
+  p.panels = e->panels + fill_bytes(&p) * e->first_fills[part][expert];
   if (p.bias) p.bias += (size_t)p.parts[0].outputs * expert;
   if (part == UP) p.rows_of_x = e->rows_of_places + place;
   else p.x = e->inner + (size_t)place * p.inputs;

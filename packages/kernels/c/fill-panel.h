@@ -28,13 +28,10 @@ INLINE void fill_block(const Panel *panel, int block, int row, v16f v[2], int ha
   v16i codes[2];
 #pragma unroll
   for (int h = 0; h < 2; h++) codes[h] = round_to_int(v[h] * inverse);
-  int32_t *quads = (int32_t *)panel->codes + (size_t)block * QUADS * width + row;
+  const size_t at = (size_t)block * width + row;
+  int8_t *out = (int8_t *)panel->codes + at * BLOCK;
 #pragma unroll
-  for (int h = 0; h < 2; h++) {
-    const v4i four = (v4i)__builtin_convertvector(codes[h], v16c);
-#pragma unroll
-    for (int j = 0; j < 4; j++) quads[(size_t)(4 * h + j) * width] = four[j];
-  }
+  for (int h = 0; h < 2; h++) *(v16c_memory *)(out + h * LANES) = __builtin_convertvector(codes[h], v16c);
   if (has_rest) {
 #pragma unroll
     for (int h = 0; h < 2; h++) v[h] = fma16(splat(-scale), __builtin_convertvector(codes[h], v16f), v[h]);
@@ -42,7 +39,6 @@ INLINE void fill_block(const Panel *panel, int block, int row, v16f v[2], int ha
   const v2i halves = sum_halves(codes);
   // Inputs that are not finite have any codes; their sum may wrap.
   const uint32_t sum = (uint32_t)halves[0] + (uint32_t)halves[1];
-  const size_t at = (size_t)block * width + row;
 #pragma unroll
   for (int h = 0; h < 2; h++) ((int32_t *)panel->halves)[(size_t)(2 * block + h) * width + row] = (int32_t)(-32 * (uint32_t)halves[h]);
   ((float *)panel->scales)[at] = scale;
@@ -66,14 +62,15 @@ INLINE void fetch_row(const Product *p, const float *x) {
 }
 
 /** Rows behind the last one are zero. */
-static void fill_panel(const Product *p, int index) {
-  const Panel panel = get_panel(p, index);
-  const int panels = row_panels(p), group = index / panels, first = index % panels * rows_per_panel(p);
+static void fill_rows(const Product *p, int index) {
+  const int fills = row_fills(p), group = index / fills, first = index % fills * rows_per_fill(p);
+  const Panel panel = get_panel(p, group * row_panels(p) + first / rows_per_panel(p));
   const float *start = p->x + (size_t)group * p->group_step + p->group_start;
-  const int width = panel.rows, count = rows_in_panel(p, index), inputs = p->inputs, splits = p->splits;
+  const int width = panel.rows, inputs = p->inputs, splits = p->splits;
+  const int before = first % rows_per_panel(p), end = min_int(before + rows_per_fill(p), width / splits);
   const uint8_t *weights = p->rows == 1 && group == 0 ? p->parts[0].tiles : 0;
-  for (int r = 0; r < width / splits; r++) {
-    const int row = first + r, is_row = r < count;
+  for (int r = before; r < end; r++) {
+    const int row = first - before + r, is_row = row < p->rows;
     const float *x = start + (size_t)(is_row && p->rows_of_x ? p->rows_of_x[row] : row) * row_step(p);
     if (p->rows == 1) fetch_row(p, x);
     const float factor = is_row && p->norm ? inverse_rms(x, inputs, p->epsilon) : 1.0f;

@@ -14,7 +14,7 @@
 #define FLOATS(isa) FLOATS_NAME(isa)
 
 const FloatFunctions FLOATS(ISA) = {
-    .fill_panel = fill_panel,
+    .fill_rows = fill_rows,
     .multiply_tiles = multiply_tiles,
     .route_row = route_row,
     .combine_row = combine_row,

@@ -5,4 +5,6 @@
 #include "product-tiles.h"
 #include "attend-int8.h"
 
-const Isa isa_avx2 = {.name = "avx2", .multiply_tile = multiply_tile, .int8 = &INT8_FUNCTIONS, .floats = &floats_avx2};
+static void multiply(const Product *p, int from, int to) { floats_avx2.multiply_tiles(p, multiply_tile, from, to); }
+
+const Isa isa_avx2 = {.name = "avx2", .multiply = multiply, .multiply_tile = multiply_tile, .int8 = &int8_avx2, .floats = &floats_avx2};

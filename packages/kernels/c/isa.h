@@ -13,8 +13,9 @@ typedef void (*MultiplyTile)(Format, const uint8_t *tile, int blocks, const Pane
 
 /** Functions without integer products, which instruction sets that differ in nothing else share. */
 typedef struct {
-  void (*fill_panel)(const Product *, int panel);
-  /** Tiles `from` to `to` of a product. */
+  /** `index`: of so many as `fill_total` says. */
+  void (*fill_rows)(const Product *, int index);
+  /** As `Isa.multiply`, with a function for each tile. */
   void (*multiply_tiles)(const Product *, MultiplyTile, int from, int to);
   void (*route_row)(const Experts *, int row);
   void (*combine_row)(const Experts *, int row);
@@ -34,13 +35,16 @@ typedef struct {
 
 typedef struct Isa {
   const char *name;
+  /** Tiles `from` to `to` of a product. */
+  void (*multiply)(const Product *, int from, int to);
   MultiplyTile multiply_tile;
   /** Attention over an int8 cache. */
   const CacheFunctions *int8;
   const FloatFunctions *floats;
 } Isa;
 
-extern const Isa isa_avx512, isa_avxvnni, isa_avx2, isa_neon, isa_plain;
+extern const Isa isa_amx, isa_avx512, isa_avxvnni, isa_avx2, isa_neon, isa_plain;
+extern const CacheFunctions int8_avx512, int8_avxvnni, int8_avx2, int8_neon, int8_plain;
 extern const FloatFunctions floats_avx512, floats_avx2, floats_neon, floats_plain;
 
 enum { MAX_ISAS = 4 };

@@ -129,10 +129,10 @@ static void combine(void *data, size_t row) {
 static void fill(void *data, size_t index) {
   const Job *job = data;
   const Experts *e = &job->experts;
-  const int32_t *first = e->first_panels[job->part];
+  const int32_t *first = e->first_fills[job->part];
   const int expert = expert_of(first, e->count, (int)index);
   const Product p = expert_product(e, job->part, expert);
-  job->isa->floats->fill_panel(&p, (int)index - first[expert]);
+  job->isa->floats->fill_rows(&p, (int)index - first[expert]);
 }
 
 static void multiply(void *data, size_t index) {
@@ -142,7 +142,7 @@ static void multiply(void *data, size_t index) {
   const int first = job->first_items[expert];
   const int64_t item = (int64_t)index - first, items = job->first_items[expert + 1] - first;
   const Product p = expert_product(e, job->part, expert);
-  job->isa->floats->multiply_tiles(&p, job->isa->multiply_tile, (int)(p.tiles * item / items), (int)(p.tiles * (item + 1) / items));
+  job->isa->multiply(&p, (int)(p.tiles * item / items), (int)(p.tiles * (item + 1) / items));
 }
 
 /** Calls of threads where there is enough to do, else of this one. */
@@ -177,7 +177,7 @@ static void run_product(Job *job, int part) {
   const Experts *e = &job->experts;
   job->part = part;
   const int64_t numbers = (int64_t)e->rows * e->chosen * expert_part(e, part)->inputs;
-  share(job, fill, e->first_panels[part][e->count], numbers >= SHARED_NUMBERS);
+  share(job, fill, e->first_fills[part][e->count], numbers >= SHARED_NUMBERS);
   parallel(job->api, job->context, multiply, (size_t)divide_work(job), job);
 }
 

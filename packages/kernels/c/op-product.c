@@ -92,13 +92,13 @@ typedef struct { const Isa *isa; Product product; int items; } Job;
 
 static void fill(void *data, size_t index) {
   const Job *job = data;
-  job->isa->floats->fill_panel(&job->product, (int)index);
+  job->isa->floats->fill_rows(&job->product, (int)index);
 }
 
 static void multiply(void *data, size_t index) {
   const Job *job = data;
   const int64_t tiles = job->product.tiles;
-  job->isa->floats->multiply_tiles(&job->product, job->isa->multiply_tile, (int)(tiles * index / job->items), (int)(tiles * (index + 1) / job->items));
+  job->isa->multiply(&job->product, (int)(tiles * index / job->items), (int)(tiles * (index + 1) / job->items));
 }
 
 static Status compute(void *kernel, Context *context) {
@@ -124,9 +124,9 @@ static Status compute(void *kernel, Context *context) {
   const Scratch scratch = take_scratch(api, panels_bytes(p));
   if (!scratch.memory) return fail(api, ORT_INVALID_ARGUMENT, "Product: out of memory.");
   p->panels = scratch_start(scratch);
-  const int panels = panel_total(p);
-  if (rows * (int64_t)row_step(p) >= SHARED_FILL) parallel(api, context, fill, (size_t)panels, &job);
-  else for (int i = 0; i < panels; i++) fill(&job, (size_t)i);
+  const int fills = fill_total(p);
+  if (rows * (int64_t)row_step(p) >= SHARED_FILL) parallel(api, context, fill, (size_t)fills, &job);
+  else for (int i = 0; i < fills; i++) fill(&job, (size_t)i);
   size_t bytes = 0;
   for (int i = 0; i < p->part_count; i++) bytes += matrix_bytes(p->parts[i].format, p->inputs, p->parts[i].outputs);
   const size_t work = bytes * (size_t)round_up((size_t)p->rows * p->splits, 4) / 4;

@@ -1,6 +1,6 @@
-// Rows of activations as a product reads them: panels of 1, 2, 4 or 8 rows, interleaved so that one pointer serves all rows.
+// Rows of activations as a product reads them: panels of 1, 2, 4, 8, 16, 24 or 32 rows, block by block.
 //
-//   quantised  codes   [blocks][8 groups of 4 inputs][rows][4]  int8
+//   quantised  codes   [blocks][rows][32]  int8
 //              scales  [blocks][rows]  float32: largest magnitude of the row's block over 127
 //              sums    [blocks][rows]  float32: scale * sum of the block's codes
 //              shifts  [blocks][rows]  int32: -128 * that sum, which undoes the 128 that weights of 8 bits carry
@@ -11,10 +11,14 @@
 #pragma once
 #include "weights.h"
 
-enum { PANEL_ROWS = 8 };
+enum {
+  PANEL_ROWS = 32,
+  /** Rows that are written together, and the most that a function for a tile has. */
+  FEW_ROWS = 8,
+};
 
 /** Rows of a panel that has so many in use; those behind the last one are zero. */
-INLINE int panel_rows(int rows) { return rows > 4 ? 8 : rows > 2 ? 4 : rows; }
+INLINE int panel_rows(int rows) { return rows > 4 ? (int)round_up((size_t)rows, FEW_ROWS) : rows > 2 ? 4 : rows; }
 
 /** Where functions for 1, 2, 4 and 8 rows stand in a table. */
 INLINE int rows_index(int rows) { return rows > 4 ? 3 : rows > 2 ? 2 : rows - 1; }
@@ -25,7 +29,7 @@ typedef struct {
   const float *sums;
   const int32_t *shifts, *halves;
   const float *values;
-  /** 1, 2, 4 or 8. */
+  /** Those in use and those that fill it up. */
   int rows;
 } Panel;
 

@@ -5,7 +5,7 @@
 /** Float32 weights: for each input 16 outputs. */
 INLINE void tile_float(const uint8_t *tile, int blocks, const Panel *panel, int first, float (*out)[TILE], const int ROWS) {
   const float *w = (const float *)tile, *x = panel->values + first;
-  const int width = TILE_ROWS == PANEL_ROWS ? ROWS : panel->rows;
+  const int width = panel->rows;
   v16f f[TILE_ROWS];
 #pragma unroll
   for (int r = 0; r < ROWS; r++) f[r] = splat(0);
@@ -28,7 +28,7 @@ INLINE void tile_float(const uint8_t *tile, int blocks, const Panel *panel, int 
 /** Two rows, one after the other where a tile takes several instructions for each row: a function less, and little slower. */
 #define PAIR(format) \
   static void tile_##format##_2(Scaling scaling, const uint8_t *tile, int blocks, const Panel *panel, int first, float (*out)[TILE]) { \
-    if (TILE_ROWS == PANEL_ROWS) tile_quantised(FORMAT_##format, scaling, tile, blocks, panel, first, out, 2); \
+    if (TILE_ROWS == FEW_ROWS) tile_quantised(FORMAT_##format, scaling, tile, blocks, panel, first, out, 2); \
     else for (int r = 0; r < 2; r++) tile_##format##_1(scaling, tile, blocks, panel, first + r, out + r); \
   }
 HEIGHT(F32, 1) HEIGHT(F32, 2) HEIGHT(F32, 4) HEIGHT(F32, 8)

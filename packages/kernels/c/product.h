@@ -62,7 +62,7 @@ typedef struct {
   /** Shape: [rows, columns]. */
   float *out;
   int columns;
-  /** Panels of activations, each of `panel_bytes` for eight rows but the last. */
+  /** Panels of activations, `panel_step` from one to the next. */
   uint8_t *panels;
   int is_quantised;
   /** Rows of a panel for each row of activations: 2 where a row is its 8 bits and 8 more bits of what they leave over, else 1. */
@@ -77,11 +77,15 @@ INLINE int row_panels(const Product *p) { return (p->rows + rows_per_panel(p) - 
 INLINE int panel_total(const Product *p) { return row_panels(p) * max_int(1, p->groups); }
 /** Numbers from a row of x to the next. */
 INLINE size_t row_step(const Product *p) { return p->groups ? (size_t)p->groups * p->group_step : (size_t)p->inputs; }
-INLINE size_t panels_bytes(const Product *p) {
-  return (size_t)panel_total(p) * panel_bytes(p->is_quantised, p->blocks, PANEL_ROWS);
+/** Rows that are written into a panel together, and how often that is done; with groups for each of them. */
+INLINE int rows_per_fill(const Product *p) { return FEW_ROWS / p->splits; }
+INLINE int row_fills(const Product *p) { return (p->rows + rows_per_fill(p) - 1) / rows_per_fill(p); }
+INLINE int fill_total(const Product *p) { return row_fills(p) * max_int(1, p->groups); }
+INLINE size_t panel_step(const Product *p) {
+  return panel_bytes(p->is_quantised, p->blocks, panel_rows(min_int(p->rows, rows_per_panel(p)) * p->splits));
 }
+INLINE size_t panels_bytes(const Product *p) { return (size_t)panel_total(p) * panel_step(p); }
 INLINE int rows_in_panel(const Product *p, int panel) { return min_int(rows_per_panel(p), p->rows - panel % row_panels(p) * rows_per_panel(p)); }
 INLINE Panel get_panel(const Product *p, int panel) {
-  const uint8_t *memory = p->panels + panel_bytes(p->is_quantised, p->blocks, PANEL_ROWS) * panel;
-  return panel_at(memory, p->is_quantised, p->blocks, panel_rows(rows_in_panel(p, panel) * p->splits));
+  return panel_at(p->panels + panel_step(p) * panel, p->is_quantised, p->blocks, panel_rows(rows_in_panel(p, panel) * p->splits));
 }

@@ -148,7 +148,7 @@ INLINE void read_scales(int bits, Scaling scaling, const uint8_t *own, const uin
 INLINE void tile_quantised(Format format, Scaling scaling, const uint8_t *p, int blocks, const Panel *panel, int first, float (*out)[TILE], const int ROWS) {
   const int bits = format_bits(format), parts = scaled_parts(bits), groups = groups_of_sum(format);
   const int width = panel->rows;
-  const int8_t *codes = panel->codes + 4 * first;
+  const int8_t *codes = panel->codes + BLOCK * first;
   const float *scales = panel->scales + first, *sums = panel->sums + first;
   const int32_t *shifts = (bits == 6 ? panel->halves : panel->shifts) + first;
   const size_t step = code_bytes(format) + (scaling == SCALES_AND_MINIMUMS ? 4 : 2) * TILE;
@@ -192,7 +192,7 @@ INLINE void tile_quantised(Format format, Scaling scaling, const uint8_t *p, int
         for (int g = part * QUADS / parts; g < (part + 1) * QUADS / parts; g++) {
           const v32u w = unpack_group(format, p + 32 * h, g);
 #pragma unroll
-          for (int r = 0; r < ROWS; r++) s[r] = dot(format, s[r], w, codes + (g * width + r) * 4);
+          for (int r = 0; r < ROWS; r++) s[r] = dot(format, s[r], w, codes + r * BLOCK + g * 4);
           // A sum of all groups is widened where it is scaled, which spares registers.
           if (groups == QUADS || (g + 1) % groups) continue;
 #pragma unroll

@@ -64,19 +64,18 @@ INLINE void read_scales(int bits, Scaling scaling, const uint8_t *own, const uin
   }
 }
 
-/** `out[r][n]`: row r times output n. The format's bits and ROWS, the rows of the panel, are constants where this is called. */
+/** Rows `first` to `first + ROWS` of a panel. The format's bits and ROWS are constants where this is called. */
 INLINE void tile_quantised(Format format, Scaling scaling, const uint8_t *p, int blocks, const Panel *panel, int first, float (*out)[TILE], const int ROWS) {
-  (void)first;
-  const int bits = format_bits(format), parts = scaled_parts(bits);
-  const int8_t *codes = panel->codes;
-  const float *scales = panel->scales, *sums = panel->sums;
-  const int32_t *shifts = bits == 6 ? panel->halves : panel->shifts;
+  const int bits = format_bits(format), parts = scaled_parts(bits), width = panel->rows;
+  const int8_t *codes = panel->codes + BLOCK * first;
+  const float *scales = panel->scales + first, *sums = panel->sums + first;
+  const int32_t *shifts = (bits == 6 ? panel->halves : panel->shifts) + first;
   const size_t step = code_bytes(format) + (scaling == SCALES_AND_MINIMUMS ? 4 : 2) * TILE;
   const uint8_t *factors = p;
-  v16f f[PANEL_ROWS];
+  v16f f[TILE_ROWS];
 #pragma unroll
   for (int r = 0; r < ROWS; r++) f[r] = splat(0);
-  for (int b = 0; b < blocks; b++, p += step, codes += BLOCK * ROWS, scales += ROWS, sums += ROWS, shifts += parts * ROWS) {
+  for (int b = 0; b < blocks; b++, p += step, codes += BLOCK * width, scales += width, sums += width, shifts += parts * width) {
     if (bits < 8 && b % SUPER_BLOCK == 0 && any_scaling(scaling) == SCALES_OF_SUPER_BLOCKS) {
       factors = p;
       p += factor_bytes(bits);
@@ -86,7 +85,7 @@ INLINE void tile_quantised(Format format, Scaling scaling, const uint8_t *p, int
     __m512i w[QUADS];
     unpack_block(format, p, w);
     const uint8_t *own = p + code_bytes(format);
-    __m512i c[PANEL_ROWS];
+    __m512i c[TILE_ROWS];
 #pragma unroll
     for (int r = 0; r < ROWS; r++) c[r] = bits < 6 ? _mm512_setzero_si512() : _mm512_set1_epi32(shifts[r]);
 #pragma unroll
@@ -102,13 +101,13 @@ INLINE void tile_quantised(Format format, Scaling scaling, const uint8_t *p, int
           }
         }
 #pragma unroll
-        for (int r = 0; r < ROWS; r++) c[r] = _mm512_add_epi32(c[r], _mm512_set1_epi32(shifts[ROWS + r]));
+        for (int r = 0; r < ROWS; r++) c[r] = _mm512_add_epi32(c[r], _mm512_set1_epi32(shifts[width + r]));
       }
 #pragma unroll
       for (int g = part * QUADS / parts; g < (part + 1) * QUADS / parts; g++)
 #pragma unroll
         for (int r = 0; r < ROWS; r++)
-          c[r] = _mm512_dpbusd_epi32(c[r], w[g], _mm512_set1_epi32(*(const int32_t *)(codes + (g * ROWS + r) * 4)));
+          c[r] = _mm512_dpbusd_epi32(c[r], w[g], _mm512_set1_epi32(*(const int32_t *)(codes + r * BLOCK + g * 4)));
     }
     v16f scale, minimum;
     read_scales(bits, scaling, own, factors, parts - 1, &scale, &minimum);

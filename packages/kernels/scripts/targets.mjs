@@ -61,6 +61,9 @@ const X64 = [
   ...X64_MAC,
 ];
 
+/** Windows and macOS have calls of their own for the registers of AMX. */
+const X64_LINUX = [{ source: 'isa-amx.c', cpu: 'x86_64_v4+avx512vnni+amx_tile+amx_int8' }, ...X64];
+
 const ARM64 = [{ source: 'isa-neon.c', cpu: 'generic+dotprod' }, ...everywhere('generic')];
 
 const ELF = {
@@ -80,7 +83,7 @@ const PE = { ending: 'dll', compile: [], link: ['-nostdlib', '-Wl,--entry,DllMai
 
 /** Platforms as Node names them. */
 export const TARGETS = {
-  'linux-x64': { triple: 'x86_64-linux-gnu', objects: X64, ...ELF },
+  'linux-x64': { triple: 'x86_64-linux-gnu', objects: X64_LINUX, ...ELF },
   'linux-arm64': { triple: 'aarch64-linux-gnu', objects: ARM64, ...ELF },
   'darwin-x64': { triple: 'x86_64-macos.11.0', objects: X64_MAC, ...MACH_O },
   'darwin-arm64': { triple: 'aarch64-macos.11.0', objects: ARM64, ...MACH_O },

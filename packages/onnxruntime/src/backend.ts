@@ -117,7 +117,7 @@ export interface OrtSession {
 }
 
 /** Instruction sets that the operators of `@ortler/kernels` are compiled for. */
-export type KernelIsa = 'avx512' | 'avxvnni' | 'avx2' | 'neon';
+export type KernelIsa = 'amx' | 'avx512' | 'avxvnni' | 'avx2' | 'neon';
 
 /** `auto`: the best instruction set of this CPU. `off`: sessions do not know the operators. */
 export type KernelChoice = 'auto' | 'off' | KernelIsa;

@@ -61,7 +61,7 @@ describe('the native backend', () => {
 describe('kernels', () => {
   it('are those of the best instruction set of this CPU', async () => {
     const { backend } = await selectBackend('native');
-    expect(backend.kernels).toEqual({ isa: expect.stringMatching(/^(avx512|avxvnni|avx2|neon)$/) });
+    expect(backend.kernels).toEqual({ isa: expect.stringMatching(/^(amx|avx512|avxvnni|avx2|neon)$/) });
   });
 
   it('are left out where they are switched off', async () => {

@@ -131,7 +131,7 @@ export interface CoreFacts {
   readonly cacheBlockLength: number;
   /** Blocks that the KV cache has room for. */
   readonly cacheBlockCount: number;
-  /** Instruction set of the CPU kernels that the graph uses: `avx512`, `avxvnni`, `avx2` or `neon`. Absent: it uses none. */
+  /** Instruction set of the CPU kernels that the graph uses: `amx`, `avx512`, `avxvnni`, `avx2` or `neon`. Absent: it uses none. */
   readonly kernels?: string;
   /** Reason why `auto` did not take the native binding. Absent when it did, or when the caller named a binding. */
   readonly backendNote?: string;

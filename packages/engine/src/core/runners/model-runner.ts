@@ -56,7 +56,7 @@ export interface RunnerFacts {
   readonly onnxRuntimeVersion: string;
   /** KV caches, as reserved; memory that no token was written to may not be in use. Unit: bytes. */
   readonly cacheBytes: number;
-  /** Instruction set of the kernels that the graph uses: `avx512`, `avxvnni`, `avx2`, `neon`. Absent: it uses none of them. */
+  /** Instruction set of the kernels that the graph uses: `amx`, `avx512`, `avxvnni`, `avx2`, `neon`. Absent: it uses none of them. */
   readonly kernels?: string;
   /** Why weights stay in their file. Absent: they are in memory. */
   readonly memoryNote?: string;
