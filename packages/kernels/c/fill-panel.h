@@ -61,34 +61,46 @@ INLINE void fetch_row(const Product *p, const float *x) {
   }
 }
 
-/** Rows behind the last one are zero. */
+/** A block of a row, times `factor` and the weight of the norm where there is one. */
+INLINE void load_block(const Product *p, const float *x, int block, float factor, v16f v[2]) {
+#pragma unroll
+  for (int h = 0; h < 2; h++) {
+    const int from = block * BLOCK + h * LANES;
+    v[h] = load_inputs(x, from, p->inputs);
+    if (p->norm) v[h] = v[h] * factor * load_inputs(p->norm, from, p->inputs);
+  }
+}
+
+/** `x`: null behind the last row, where all is zero. `r`: of the panel, without splits. `weights`: null, or those to fetch on the way. */
+static void fill_row(const Product *p, const Panel *panel, int r, const float *x, const uint8_t *weights) {
+  const float factor = x && p->norm ? inverse_rms(x, p->inputs, p->epsilon) : 1.0f;
+  for (int b = 0; b < p->blocks; b++) {
+#pragma clang loop unroll(disable)
+    for (int i = 0; i < LINES_AHEAD && weights; i++) __builtin_prefetch(weights + (b * LINES_AHEAD + i) * LINE_BYTES, 0, 2);
+    v16f v[2] = {splat(0), splat(0)};
+    if (x) load_block(p, x, b, factor, v);
+    if (!p->is_quantised) {
+      float values[BLOCK];
+      for (int h = 0; h < 2; h++) store(values + h * LANES, v[h]);
+      for (int i = 0; i < BLOCK; i++) ((float *)panel->values)[(size_t)(b * BLOCK + i) * panel->rows + r] = values[i];
+    } else if (p->splits == 1) {
+      fill_block(panel, b, r, v, 0);
+    } else {
+      fill_block(panel, b, 2 * r, v, 1);
+      fill_block(panel, b, 2 * r + 1, v, 0);
+    }
+  }
+}
+
 static void fill_rows(const Product *p, int index) {
   const int fills = row_fills(p), group = index / fills, first = index % fills * rows_per_fill(p);
   const Panel panel = get_panel(p, group * row_panels(p) + first / rows_per_panel(p));
   const float *start = p->x + (size_t)group * p->group_step + p->group_start;
-  const int width = panel.rows, inputs = p->inputs, splits = p->splits;
-  const int before = first % rows_per_panel(p), end = min_int(before + rows_per_fill(p), width / splits);
-  const uint8_t *weights = p->rows == 1 && group == 0 ? p->parts[0].tiles : 0;
+  const int before = first % rows_per_panel(p), end = min_int(before + rows_per_fill(p), panel.rows / p->splits);
   for (int r = before; r < end; r++) {
-    const int row = first - before + r, is_row = row < p->rows;
-    const float *x = start + (size_t)(is_row && p->rows_of_x ? p->rows_of_x[row] : row) * row_step(p);
+    const int row = first - before + r;
+    const float *x = row < p->rows ? start + (size_t)(p->rows_of_x ? p->rows_of_x[row] : row) * row_step(p) : 0;
     if (p->rows == 1) fetch_row(p, x);
-    const float factor = is_row && p->norm ? inverse_rms(x, inputs, p->epsilon) : 1.0f;
-    for (int b = 0; b < p->blocks; b++) {
-#pragma clang loop unroll(disable)
-      for (int i = 0; i < LINES_AHEAD && weights && r == 0; i++) __builtin_prefetch(weights + (b * LINES_AHEAD + i) * LINE_BYTES, 0, 2);
-      v16f v[2] = {splat(0), splat(0)};
-      for (int h = 0; h < 2 && is_row; h++) {
-        v[h] = load_inputs(x, b * BLOCK + h * LANES, inputs);
-        if (p->norm) v[h] = v[h] * factor * load_inputs(p->norm, b * BLOCK + h * LANES, inputs);
-      }
-      if (p->is_quantised) {
-        for (int i = 0; i < splits; i++) fill_block(&panel, b, r * splits + i, v, i + 1 < splits);
-      } else {
-        float values[BLOCK];
-        for (int h = 0; h < 2; h++) store(values + h * LANES, v[h]);
-        for (int i = 0; i < BLOCK; i++) ((float *)panel.values)[(size_t)(b * BLOCK + i) * width + r] = values[i];
-      }
-    }
+    fill_row(p, &panel, r, x, p->rows == 1 && group == 0 ? p->parts[0].tiles : 0);
   }
 }
