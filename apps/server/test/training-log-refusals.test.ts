@@ -18,6 +18,17 @@ describeOnEveryDatabase('POST /v1/preview/models/{model_id}/log', ({ open }) => 
     model = await training.createModel();
   });
 
+  /** Status and faults. */
+  const logOverTrpc = async (modelId: string, body: object) => {
+    const reply = await training.app.inject({
+      method: 'POST',
+      url: '/trpc/training.trajectories.log',
+      headers: { authorization: AUTHORIZATION, 'content-type': 'application/json' },
+      payload: JSON.stringify({ ...body, model_id: modelId }),
+    });
+    return [reply.statusCode, reply.json().error.data.faults];
+  };
+
   it.each<[name: string, body: unknown, faults: readonly (readonly [string, string, string])[]]>([
     [
       'an empty object',
@@ -195,12 +206,32 @@ describeOnEveryDatabase('POST /v1/preview/models/{model_id}/log', ({ open }) => 
         ['greater_than_equal', 'body,step', 'Input should be greater than or equal to 0'],
       ],
     ],
+    [
+      'a metric beyond the limit beside a wrong type',
+      { split: 'a', trajectory_groups: [{ trajectories: [{ metrics: { a: 1e200 } }, { logs: 1 }] }] },
+      [
+        [
+          'value_error',
+          `${T},metrics`,
+          'Value error, "a" must lie within ±1e+150, so that a mean can be computed',
+        ],
+        ['list_type', `${GROUP},trajectories,1,logs`, 'Input should be a valid list'],
+      ],
+    ],
   ])('refuses %s', async (_name, body, faults) => {
     const reply = await training.log(model, body);
     expect(reply.body).toEqual({
       detail: faults.map(([type, loc, msg]) => ({ loc: loc.split(','), msg, type })),
     });
     expect(reply.status).toBe(422);
+    if (typeof body !== 'object' || Array.isArray(body)) return;
+    expect(await logOverTrpc(model, body!)).toEqual([422, reply.body.detail]);
+  });
+
+  it('looks for the model before it reads the body, over tRPC too', async () => {
+    const wrong = { trajectory_groups: [{}] };
+    expect((await training.log('unknown', wrong)).status).toBe(404);
+    expect(await logOverTrpc('unknown', wrong)).toEqual([404, undefined]);
   });
 
   it('stores nothing of a call with one wrong item in the middle', async () => {

@@ -4,6 +4,7 @@ import type { TrajectoryRecord } from '@ortler/api';
 import { expect, it } from 'vitest';
 import type { ReadableSpool } from '../src/stores/training/trajectory-spool.ts';
 import { describeOnEveryDatabase } from './databases.ts';
+import { AUTHORIZATION } from './open-test-app.ts';
 import { faultsOf, oneTrajectory, useTrainingApp } from './open-training-app.ts';
 
 const CHOICE = {
@@ -167,6 +168,20 @@ describeOnEveryDatabase('POST /v1/preview/models/{model_id}/log', ({ open }) => 
     expect(other.status).toBe(422);
     expect(faultsOf(other)).toEqual(['value_error header,idempotency-key']);
     expect((await training.log(id, oneTrajectory({ reward: 1 }))).body.id).not.toBe(first.body.id);
+  });
+
+  it('finds an earlier call over tRPC that named the model otherwise', async () => {
+    const id = await training.createModel('named');
+    const log = (modelId: string) =>
+      training.app.inject({
+        method: 'POST',
+        url: '/trpc/training.trajectories.log',
+        headers: { authorization: AUTHORIZATION, 'idempotency-key': 'call-2' },
+        payload: { split: 'train', trajectory_groups: [], model_id: modelId },
+      });
+    const first = await log(id);
+    expect(first.statusCode).toBe(200);
+    expect((await log('named')).json()).toEqual(first.json());
   });
 
   it('stores nothing of a call whose client leaves while it is written', async () => {
