@@ -10,6 +10,8 @@ const GROUP = 'body,trajectory_groups,0';
 const NUMBER = 'Input should be a valid number';
 const MODEL = 'Input should be a valid dictionary or object to extract fields from';
 
+const OUT_OF_RANGE = 'a number beyond ±1.8e308, or an integer of more than 4300 digits';
+
 describeOnEveryDatabase('POST /v1/preview/models/{model_id}/log', ({ open }) => {
   let model: string;
   const training = useTrainingApp(open);
@@ -50,6 +52,21 @@ describeOnEveryDatabase('POST /v1/preview/models/{model_id}/log', ({ open }) => 
       'NaN',
       '{"split":"a","trajectory_groups":[{"trajectories":[{"reward":NaN}]}]}',
       [['json_invalid', 'body,61', 'JSON decode error']],
+    ],
+    [
+      'a number beyond all doubles',
+      '{"split":"a","trajectory_groups":[{"trajectories":[{"unknown":1e400}]}]}',
+      [['json_invalid', 'body,62', `JSON decode error: ${OUT_OF_RANGE}`]],
+    ],
+    [
+      'an integer of more digits than Python reads',
+      `{"split":"a","unknown":${'9'.repeat(4_301)}}`,
+      [['json_invalid', 'body,23', `JSON decode error: ${OUT_OF_RANGE}`]],
+    ],
+    [
+      'a reward that no double can hold',
+      `{"split":"a","trajectory_groups":[{"trajectories":[{"reward":${'9'.repeat(400)}}]}]}`,
+      [['finite_number', `${T},reward`, 'Input should be a finite number']],
     ],
     ['a list', [], [['model_attributes_type', 'body', MODEL]]],
     ['text', '"x"', [['model_attributes_type', 'body', MODEL]]],

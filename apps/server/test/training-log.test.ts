@@ -14,6 +14,9 @@ const CHOICE = {
   logprobs: { content: [{ token: '4', logprob: -0.1, bytes: [52], top_logprobs: [] }] },
 };
 
+/** An integer that no double can hold. */
+const LONG = '9'.repeat(400);
+
 const RECORD: TrajectoryRecord = {
   groupIndex: 0,
   trajectoryIndex: 0,
@@ -128,8 +131,7 @@ describeOnEveryDatabase('POST /v1/preview/models/{model_id}/log', ({ open }) => 
 
   it('keeps the text of a trajectory, every digit and space of it', async () => {
     const id = await training.createModel();
-    const text =
-      '{ "metadata" : {"id":9223372036854775807,"half":1.50},\n "unknown":[1e5, 9007199254740993] }';
+    const text = `{ "metadata" : {"id":9223372036854775807,"half":1.50},\n "unknown":[1e5, 9007199254740993, ${LONG}] }`;
     const body = `{"split":"train","trajectory_groups":[{"trajectories":[${text}]}]}`;
     expect((await training.log(id, body)).status).toBe(200);
     const [row] = await training.database.db
@@ -141,6 +143,8 @@ describeOnEveryDatabase('POST /v1/preview/models/{model_id}/log', ({ open }) => 
     const listed = (await training.call('GET', `/${id}/trajectories`)).text;
     expect(listed).toContain('"id":9223372036854775807');
     expect(listed).toContain('9007199254740993');
+    expect(listed).toContain(LONG);
+    expect((await training.call('GET', `/${id}/trajectories/export`)).text).toContain(LONG);
   });
 
   it('converts metrics', async () => {
