@@ -41,6 +41,7 @@ const PACKAGE_ARROWS: Readonly<Record<string, readonly string[]>> = {
     '@ortler/onnx',
     '@ortler/worker',
     '@ortler/engine/graph-contract',
+    '@ortler/engine/text-files',
   ],
   'packages/api': [
     'zod',
@@ -59,6 +60,7 @@ const PACKAGE_ARROWS: Readonly<Record<string, readonly string[]>> = {
   'packages/ortler': [
     '@ortler/engine',
     '@ortler/engine/graph-contract',
+    '@ortler/engine/text-files',
     '@ortler/demo-model/package.json',
     '@ortler/hub',
     '@ortler/model-builder',
@@ -90,6 +92,7 @@ const PACKAGE_ARROWS: Readonly<Record<string, readonly string[]>> = {
     '@ortler/api/client',
     '@ortler/api/openapi',
     '@ortler/engine/graph-contract',
+    '@ortler/engine/text-files',
     '@clickhouse/client',
     '@fastify/cors',
     '@ortler/api',

@@ -95,8 +95,6 @@ describe.skipIf(hasNoBrowser)('the data pages', () => {
     const { page, troubles } = await open('/feedback');
     await page.getByText('100,000 rows').waitFor();
     await page.getByRole('button', { name: 'Add condition' }).click();
-    // What is typed is a number once the field is known to be one.
-    await page.locator('option[value="payload.score"]').waitFor({ state: 'attached' });
     await page.getByLabel('Field', { exact: true }).fill('payload.score');
     await page.getByLabel('Operator').selectOption('>');
     await page.getByLabel('Value', { exact: true }).fill('0.98');
@@ -143,6 +141,30 @@ describe.skipIf(hasNoBrowser)('the data pages', () => {
     expect(await page.getByLabel('Value 1', { exact: true }).inputValue()).toBe('0.5');
     await write('{"$expr": {"$like": 1}}');
     await page.getByText('$expr: there is no operator $like.').waitFor();
+    expect(troubles).toEqual([]);
+    await page.close();
+  });
+
+  it('feedback: a value that is typed before the types of the payload are there is a number when they are', async () => {
+    const { page, troubles } = await openConsole(browser, server.url, { apiKey: KEY, path: '/feedback' });
+    const types = Promise.withResolvers<void>();
+    await page.route(/feedback\.payloadSchema/, async route => {
+      await types.promise;
+      await route.continue();
+    });
+    await page.getByLabel('Project').fill('acme/app');
+    await page.getByRole('button', { name: 'Open' }).click();
+    await page.getByRole('button', { name: 'Add condition' }).click();
+    await page.getByLabel('Field', { exact: true }).fill('payload.score');
+    await page.getByLabel('Operator').selectOption('>');
+    await page.getByLabel('Value', { exact: true }).fill('0.980');
+    const lines = () => page.getByLabel('Filter as JSON').locator('.cm-line').allTextContents();
+    await expect.poll(lines, { timeout: 10_000 }).toContainEqual(expect.stringContaining('"0.980"'));
+    types.resolve();
+    await expect.poll(lines, { timeout: 10_000 }).toContainEqual(expect.stringMatching(/: 0\.98$/));
+    expect(await page.getByLabel('Value', { exact: true }).inputValue()).toBe('0.980');
+    expect(await page.getByLabel('Value: type').inputValue()).toBe('number');
+    await page.getByText(/^[1-9][\d,]* rows/).waitFor();
     expect(troubles).toEqual([]);
     await page.close();
   });

@@ -46,6 +46,14 @@ describe('loadModel', () => {
     });
   });
 
+  test('refuses a template that cannot be parsed, before anything is fetched or built', async () => {
+    const options = { cacheDir, device: 'cpu', chatTemplate: 'Hi\n{% if %}' } as const;
+    await expect(loadModel('acme/no-such-model', options)).rejects.toMatchObject({
+      code: 'model_invalid',
+      message: expect.stringContaining('The option chatTemplate cannot be parsed at line 2: '),
+    });
+  });
+
   test('an aborted signal ends it before anything is built', async () => {
     const signal = AbortSignal.abort(new Error('not now'));
     await expect(loadModel(demoModel, { cacheDir, device: 'cpu', signal })).rejects.toThrow('not now');

@@ -208,6 +208,15 @@ describe('ortler build --adapter', () => {
     expect(err).toContain('The flag is --chat-template FILE.');
   });
 
+  it('names what is wrong besides the model before it looks for the model', async () => {
+    const build = async (...args: readonly string[]) =>
+      (await ortler(['build', 'acme/no-such-model', '--offline', ...args])).err;
+    expect(await build('--output', folder)).toContain(`${folder} exists already; a build makes`);
+    expect(await build('--report', '--device', 'gpu')).toContain('leave out --device gpu');
+    expect(await build('--report', join(folder, 'none.txt'))).toContain('none.txt');
+    expect(await build('--adapter', join(folder, 'none'))).toContain('none is not a folder');
+  });
+
   it('refuses to build a folder that is built already', async () => {
     const built = join(folder, 'already');
     await mkdir(built);

@@ -1,5 +1,5 @@
 // A model without a chat template says so when it is loaded, and serves chat requests with a template that it is given. A model
-// that cannot be loaded is reported once.
+// that cannot be loaded is reported once. A broken template is named before its model is fetched and built.
 
 import { rmSync, writeFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -23,6 +23,7 @@ async function start(...settings: readonly string[]): Promise<RunningServer> {
   await writeFile(configFile, JSON.stringify(config));
   rmSync(join(model, 'chat_template.jinja'), { force: true });
   writeFileSync(join(folder, 'own.jinja'), '{% for m in messages %}{{ m.content }}{% endfor %}');
+  writeFileSync(join(folder, 'broken.jinja'), 'Hi\n{% if %}');
   const broken = join(folder, 'missing');
   const given = settings.map(setting => setting.replace('FOLDER', folder));
   server = await startServer({
@@ -54,4 +55,12 @@ test('--chat-template gives it one, and each load failure is reported once', {
   expect(running.output()).not.toContain('no chat template');
   await createChatClient(running).chat({ model: 'plain', max_tokens: 1 });
   expect(count(running.output(), join(running.folder, 'missing'))).toBe(1);
+});
+
+test('a broken file of --chat-template is named with its line, before the model is looked for', {
+  timeout: 120_000,
+}, async () => {
+  const running = await start('--chat-template', 'broken=FOLDER/broken.jinja');
+  expect(running.output()).toContain(`${join(running.folder, 'broken.jinja')} cannot be parsed at line 2: `);
+  expect(running.output()).not.toContain(join(running.folder, 'missing'));
 });

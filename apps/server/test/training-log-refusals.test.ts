@@ -10,6 +10,8 @@ const GROUP = 'body,trajectory_groups,0';
 const NUMBER = 'Input should be a valid number';
 const MODEL = 'Input should be a valid dictionary or object to extract fields from';
 
+const OUT_OF_RANGE = 'a number beyond ±1.8e308, or an integer of more than 4300 digits';
+
 describeOnEveryDatabase('POST /v1/preview/models/{model_id}/log', ({ open }) => {
   let model: string;
   const training = useTrainingApp(open);
@@ -17,6 +19,17 @@ describeOnEveryDatabase('POST /v1/preview/models/{model_id}/log', ({ open }) => 
   beforeAll(async () => {
     model = await training.createModel();
   });
+
+  /** Status and faults. */
+  const logOverTrpc = async (modelId: string, body: object) => {
+    const reply = await training.app.inject({
+      method: 'POST',
+      url: '/trpc/training.trajectories.log',
+      headers: { authorization: AUTHORIZATION, 'content-type': 'application/json' },
+      payload: JSON.stringify({ ...body, model_id: modelId }),
+    });
+    return [reply.statusCode, reply.json().error.data.faults];
+  };
 
   it.each<[name: string, body: unknown, faults: readonly (readonly [string, string, string])[]]>([
     [
@@ -39,6 +52,21 @@ describeOnEveryDatabase('POST /v1/preview/models/{model_id}/log', ({ open }) => 
       'NaN',
       '{"split":"a","trajectory_groups":[{"trajectories":[{"reward":NaN}]}]}',
       [['json_invalid', 'body,61', 'JSON decode error']],
+    ],
+    [
+      'a number beyond all doubles',
+      '{"split":"a","trajectory_groups":[{"trajectories":[{"unknown":1e400}]}]}',
+      [['json_invalid', 'body,62', `JSON decode error: ${OUT_OF_RANGE}`]],
+    ],
+    [
+      'an integer of more digits than Python reads',
+      `{"split":"a","unknown":${'9'.repeat(4_301)}}`,
+      [['json_invalid', 'body,23', `JSON decode error: ${OUT_OF_RANGE}`]],
+    ],
+    [
+      'a reward that no double can hold',
+      `{"split":"a","trajectory_groups":[{"trajectories":[{"reward":${'9'.repeat(400)}}]}]}`,
+      [['finite_number', `${T},reward`, 'Input should be a finite number']],
     ],
     ['a list', [], [['model_attributes_type', 'body', MODEL]]],
     ['text', '"x"', [['model_attributes_type', 'body', MODEL]]],
@@ -195,12 +223,32 @@ describeOnEveryDatabase('POST /v1/preview/models/{model_id}/log', ({ open }) => 
         ['greater_than_equal', 'body,step', 'Input should be greater than or equal to 0'],
       ],
     ],
+    [
+      'a metric beyond the limit beside a wrong type',
+      { split: 'a', trajectory_groups: [{ trajectories: [{ metrics: { a: 1e200 } }, { logs: 1 }] }] },
+      [
+        [
+          'value_error',
+          `${T},metrics`,
+          'Value error, "a" must lie within ±1e+150, so that a mean can be computed',
+        ],
+        ['list_type', `${GROUP},trajectories,1,logs`, 'Input should be a valid list'],
+      ],
+    ],
   ])('refuses %s', async (_name, body, faults) => {
     const reply = await training.log(model, body);
     expect(reply.body).toEqual({
       detail: faults.map(([type, loc, msg]) => ({ loc: loc.split(','), msg, type })),
     });
     expect(reply.status).toBe(422);
+    if (typeof body !== 'object' || Array.isArray(body)) return;
+    expect(await logOverTrpc(model, body!)).toEqual([422, reply.body.detail]);
+  });
+
+  it('looks for the model before it reads the body, over tRPC too', async () => {
+    const wrong = { trajectory_groups: [{}] };
+    expect((await training.log('unknown', wrong)).status).toBe(404);
+    expect(await logOverTrpc('unknown', wrong)).toEqual([404, undefined]);
   });
 
   it('stores nothing of a call with one wrong item in the middle', async () => {

@@ -4,6 +4,7 @@ import type { TrajectoryRecord } from '@ortler/api';
 import { expect, it } from 'vitest';
 import type { ReadableSpool } from '../src/stores/training/trajectory-spool.ts';
 import { describeOnEveryDatabase } from './databases.ts';
+import { AUTHORIZATION } from './open-test-app.ts';
 import { faultsOf, oneTrajectory, useTrainingApp } from './open-training-app.ts';
 
 const CHOICE = {
@@ -12,6 +13,9 @@ const CHOICE = {
   message: { role: 'assistant', content: '4', token_ids: [7] },
   logprobs: { content: [{ token: '4', logprob: -0.1, bytes: [52], top_logprobs: [] }] },
 };
+
+/** An integer that no double can hold. */
+const LONG = '9'.repeat(400);
 
 const RECORD: TrajectoryRecord = {
   groupIndex: 0,
@@ -127,8 +131,7 @@ describeOnEveryDatabase('POST /v1/preview/models/{model_id}/log', ({ open }) => 
 
   it('keeps the text of a trajectory, every digit and space of it', async () => {
     const id = await training.createModel();
-    const text =
-      '{ "metadata" : {"id":9223372036854775807,"half":1.50},\n "unknown":[1e5, 9007199254740993] }';
+    const text = `{ "metadata" : {"id":9223372036854775807,"half":1.50},\n "unknown":[1e5, 9007199254740993, ${LONG}] }`;
     const body = `{"split":"train","trajectory_groups":[{"trajectories":[${text}]}]}`;
     expect((await training.log(id, body)).status).toBe(200);
     const [row] = await training.database.db
@@ -140,6 +143,8 @@ describeOnEveryDatabase('POST /v1/preview/models/{model_id}/log', ({ open }) => 
     const listed = (await training.call('GET', `/${id}/trajectories`)).text;
     expect(listed).toContain('"id":9223372036854775807');
     expect(listed).toContain('9007199254740993');
+    expect(listed).toContain(LONG);
+    expect((await training.call('GET', `/${id}/trajectories/export`)).text).toContain(LONG);
   });
 
   it('converts metrics', async () => {
@@ -167,6 +172,20 @@ describeOnEveryDatabase('POST /v1/preview/models/{model_id}/log', ({ open }) => 
     expect(other.status).toBe(422);
     expect(faultsOf(other)).toEqual(['value_error header,idempotency-key']);
     expect((await training.log(id, oneTrajectory({ reward: 1 }))).body.id).not.toBe(first.body.id);
+  });
+
+  it('finds an earlier call over tRPC that named the model otherwise', async () => {
+    const id = await training.createModel('named');
+    const log = (modelId: string) =>
+      training.app.inject({
+        method: 'POST',
+        url: '/trpc/training.trajectories.log',
+        headers: { authorization: AUTHORIZATION, 'idempotency-key': 'call-2' },
+        payload: { split: 'train', trajectory_groups: [], model_id: modelId },
+      });
+    const first = await log(id);
+    expect(first.statusCode).toBe(200);
+    expect((await log('named')).json()).toEqual(first.json());
   });
 
   it('stores nothing of a call whose client leaves while it is written', async () => {

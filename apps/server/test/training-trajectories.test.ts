@@ -181,7 +181,9 @@ describeOnEveryDatabase('trajectories', ({ open, isConcurrent }) => {
     const [rest, trpc] = [await training.createModel(), await training.createModel()];
     const groups = [
       {
-        trajectories: [{ reward: '2', metadata: { id: 9_223_372_036_854_775_807n } as never, unknown: [1] }],
+        trajectories: [
+          { reward: '2', metadata: { id: 9_223_372_036_854_775_807n } as never, unknown: [10n ** 400n] },
+        ],
         exceptions: [{}],
       },
     ];
@@ -190,7 +192,7 @@ describeOnEveryDatabase('trajectories', ({ open, isConcurrent }) => {
       split: 'val',
       trajectory_groups: groups as never,
     });
-    const text = '{"reward":"2","metadata":{"id":9223372036854775807},"unknown":[1]}';
+    const text = `{"reward":"2","metadata":{"id":9223372036854775807},"unknown":[1${'0'.repeat(400)}]}`;
     await training.log(
       rest,
       `{"split":"val","trajectory_groups":[{"trajectories":[${text}],"exceptions":[{}]}]}`,
@@ -209,7 +211,7 @@ describeOnEveryDatabase('trajectories', ({ open, isConcurrent }) => {
     expect(data[0]?.trajectory).toEqual({
       reward: '2',
       metadata: { id: 9_223_372_036_854_775_807n },
-      unknown: [1],
+      unknown: [10n ** 400n],
     });
     const streamed: string[] = [];
     for await (const line of await client.training.trajectories.export.query({ model_id: trpc }))

@@ -12,12 +12,9 @@ import { type EngineOptions, toCoreOptions } from './protocol/engine-options.ts'
 import { HOST_OPTIONS } from './protocol/options.ts';
 import { readDefaultMaxTokens, readSamplingDefaults } from './request/sampling-defaults.ts';
 import { ChatTemplates } from './text/chat-template.ts';
-import { readChatTemplates } from './text/chat-template-files.ts';
 import { PromptEncoder } from './text/prompt-encoder.ts';
 import { chooseReasoningFormat } from './text/reasoning/reasoning-format.ts';
-import { longestTokenSpan } from './text/token-bound.ts';
-import { Tokenizer } from './text/tokenizer.ts';
-import { readTokenizerFiles } from './text/tokenizer-json.ts';
+import { readTextFiles } from './text/text-files.ts';
 import { ToolDialects } from './text/tools/tool-dialects.ts';
 import { EngineLinkListener } from './text-side/engine-link-listener.ts';
 import { LinkedEngine } from './text-side/linked-engine.ts';
@@ -64,13 +61,11 @@ export async function startEngine(
     constraints,
     chatTemplate,
   } = options;
-  const [files, manifest] = await Promise.all([readTokenizerFiles(modelDir), readManifest(modelDir)]);
   // Text files are validated before a thread or process is started.
-  const tokenizer = new Tokenizer(files);
-  const named = await readChatTemplates(modelDir, files.config);
-  const templates = new ChatTemplates(files.config, named, chatTemplate);
+  const [files, manifest] = await Promise.all([readTextFiles(modelDir), readManifest(modelDir)]);
+  const { tokenizer, tokenSpan } = files;
+  const templates = new ChatTemplates(files.config, files.templates, chatTemplate);
   const templateNote = templates.findFaults();
-  const tokenSpan = longestTokenSpan(files.tokenizer, tokenizer.tokenBytes);
   const defaults = modelDefaults ? files.generationConfig : {};
   const samplingDefaults = readSamplingDefaults(defaults);
   const defaultMaxTokens = readDefaultMaxTokens(defaults);

@@ -2,6 +2,7 @@
 
 export { parseNatively } from './escaped-names.ts';
 export { JsonCounter, type JsonCountLimits } from './json-counts.ts';
+export { MAX_INTEGER_DIGITS } from './json-fault.ts';
 export {
   type JsonSlice,
   JsonSliceTooLongError,
@@ -10,6 +11,8 @@ export {
 export { emptyMap, equalJson, isList, isMap, type JsonMap, type JsonValue } from './json-value.ts';
 export {
   DEFAULT_JSON_DEPTH,
+  describeJsonLimit,
+  type JsonLimit,
   JsonSyntaxError,
   type LosslessJsonOptions,
   parseJson,

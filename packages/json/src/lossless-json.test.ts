@@ -66,7 +66,8 @@ describe('parseLosslessJson', () => {
     ['{"a":[{"b":tru}]}', 11],
     ['1e400', 0],
     ['{"a":[1,-1e999]}', 8],
-    [`[${'9'.repeat(400)}]`, 1],
+    [`[${'9'.repeat(4_301)}]`, 1],
+    [`[${'9'.repeat(400)}, x]`, 403],
   ])('points at the fault of %s', (text, position) => {
     expect(faultOf(text)).toMatchObject({ position });
   });
@@ -74,6 +75,15 @@ describe('parseLosslessJson', () => {
   it('never accepts a number beyond all doubles', () => {
     expect(faultOf('[1.7976931348623157e308, 2e308]').message).toBe('Number out of range at position 25');
     expect(parseLosslessJson('1.7976931348623157e308')).toBe(Number.MAX_VALUE);
+    expect(faultOf('[1e400]').limit).toBe('number');
+    expect(faultOf('[1e400').limit).toBe('number');
+    expect(faultOf('[1e40').limit).toBe(null);
+  });
+
+  it('keeps the digits of integers that no double can hold, up to those that Python reads', () => {
+    for (const digits of ['9'.repeat(400), `-${'9'.repeat(4_300)}`])
+      expect(parseLosslessJson(`{"a":[1.5,${digits}]}`)).toEqual({ a: [1.5, BigInt(digits)] });
+    expect(faultOf('9'.repeat(4_301)).limit).toBe('number');
   });
 
   it('refuses nesting past the limit and names the place', () => {

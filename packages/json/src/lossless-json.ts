@@ -1,27 +1,41 @@
 // Lossless JSON: integers outside ±(2^53 - 1) are parsed as bigint and written back digit by digit.
 
 import { parseNatively } from './escaped-names.ts';
-import { findJsonFault } from './json-fault.ts';
+import { findJsonFault, isInRange, isInteger, MAX_INTEGER_DIGITS } from './json-fault.ts';
 import { findStringEnd, readSlices, SliceFault, TooDeep } from './json-slices.ts';
 import type { JsonValue } from './json-value.ts';
+
+/** `depth`: nested deeper than the reader allows. `number`: a number that is beyond all doubles or has too many digits. */
+export type JsonLimit = 'depth' | 'number';
 
 /** Text that is not acceptable JSON. */
 export class JsonSyntaxError extends SyntaxError {
   override readonly name = 'JsonSyntaxError';
   /** Characters from the start of the text to the fault. Unit: UTF-16 code units. */
   readonly position: number;
-  /** Whether the text is JSON, nested deeper than its reader allows. */
-  readonly isTooDeep: boolean;
+  /** The limit beyond which the text goes where it is JSON; null where it is none. */
+  readonly limit: JsonLimit | null;
 
   constructor(
     reason: string,
     position: number,
-    { isTooDeep = false, ...options }: ErrorOptions & { readonly isTooDeep?: boolean } = {},
+    { limit = null, ...options }: ErrorOptions & { readonly limit?: JsonLimit | null | undefined } = {},
   ) {
     super(`${reason} at position ${position}`, options);
     this.position = position;
-    this.isTooDeep = isTooDeep;
+    this.limit = limit;
   }
+}
+
+/** What a text holds beyond a limit, in words; undefined where it is no JSON. */
+export function describeJsonLimit(
+  limit: JsonLimit | null,
+  { maxDepth = DEFAULT_JSON_DEPTH }: LosslessJsonOptions = {},
+): string | undefined {
+  if (limit === null) return undefined;
+  return limit === 'depth'
+    ? `more than ${maxDepth} nested levels`
+    : `a number beyond ±1.8e308, or an integer of more than ${MAX_INTEGER_DIGITS} digits`;
 }
 
 export interface LosslessJsonOptions {
@@ -44,22 +58,22 @@ const DEFAULT_SLICE_LENGTH = 32 * 1024;
  */
 const MAY_HOLD_BIG_NUMBER = /(?:^|[^\d.])\d{16}|\d[eE]\+?\d{3}/;
 const STARTS_NESTED = /^[ \t\n\r]*[{[]/;
-const INTEGER = /^-?\d+$/;
 
 /** `JSON.rawJSON`, which V8 has and TypeScript does not declare. */
 const { rawJSON } = JSON as unknown as { rawJSON(text: string): object };
 
 /**
  * Like `JSON.parse`, but integers outside ±(2^53 - 1) become bigint. A number never becomes an infinity.
- * Throws: JsonSyntaxError for malformed text, for nesting past the limit and for numbers that no double can hold.
+ * Throws: JsonSyntaxError for malformed text, for nesting past the limit, for integers of more than `MAX_INTEGER_DIGITS` and for
+ * other numbers that no double can hold.
  */
 export function parseLosslessJson(text: string, options: LosslessJsonOptions = {}): unknown {
   checkDepth(text, options.maxDepth ?? DEFAULT_JSON_DEPTH);
   try {
     return parseNumbers(text);
   } catch (error) {
-    const fault = findJsonFault(text);
-    throw new JsonSyntaxError(fault.reason, fault.position, { cause: error });
+    const { reason, position, limit } = findJsonFault(text);
+    throw new JsonSyntaxError(reason, position, { limit, cause: error });
   }
 }
 
@@ -78,8 +92,8 @@ export function* parseLosslessJsonInSlices(
   } catch (error) {
     if (error instanceof TooDeep) throw tooDeep(maxDepth, error.position);
     if (!(error instanceof SliceFault)) throw error;
-    const { reason, position } = findJsonFault(error.head + text.slice(error.start));
-    throw new JsonSyntaxError(reason, position - error.head.length + error.start, { cause: error });
+    const { reason, position, limit } = findJsonFault(error.head + text.slice(error.start));
+    throw new JsonSyntaxError(reason, position - error.head.length + error.start, { limit, cause: error });
   }
 }
 
@@ -116,17 +130,18 @@ function parseNumbers(text: string): unknown {
 }
 
 function tooDeep(maxDepth: number, position: number): JsonSyntaxError {
-  return new JsonSyntaxError(`More than ${maxDepth} nested levels`, position, { isTooDeep: true });
+  return new JsonSyntaxError(`More than ${maxDepth} nested levels`, position, { limit: 'depth' });
 }
 
 function reviveNumber(key: string, value: unknown, context: { source?: string }): unknown {
-  if (typeof value === 'number' && !Number.isFinite(value)) throw new RangeError('number out of range');
+  if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;
+  if (!isInRange(context.source ?? '', value)) throw new RangeError('number out of range');
   return reviveInteger(key, value, context);
 }
 
 function reviveInteger(_key: string, value: unknown, context: { source?: string }): unknown {
   if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;
-  return INTEGER.test(context.source ?? '') ? BigInt(context.source!) : value;
+  return isInteger(context.source ?? '') ? BigInt(context.source!) : value;
 }
 
 function replaceNumber(key: string, value: unknown): unknown {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { checkCompanions, copyCompanions, listCompanionFiles } from './copy-companions.ts';
+import { tinyTokenizerFiles } from './testing/tiny-tokenizer.ts';
 
 let root: string;
 beforeEach(async () => {
@@ -34,7 +35,8 @@ test('a folder without a tokenizer is refused by the name of the file', async ()
 
 test('a file that was cut short is named before a build; numbers that only Python writes are none', async () => {
   await writeFile(join(root, 'config.json'), '{"time_step_limit": [0.0, Infinity]}');
-  await writeFile(join(root, 'tokenizer.json'), '{}');
+  const { tokenizer } = tinyTokenizerFiles();
+  await writeFile(join(root, 'tokenizer.json'), JSON.stringify(tokenizer));
   await checkCompanions(root);
   await writeFile(join(root, 'generation_config.json'), '{"eos_token_id": [1,');
   await expect(checkCompanions(root)).rejects.toMatchObject({

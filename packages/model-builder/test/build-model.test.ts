@@ -400,6 +400,25 @@ it('never touches an output folder that exists', async () => {
   expect(await readdir(outputDir)).toEqual([]);
 });
 
+it('refuses a tokenizer that the engine does not have, before a weight is built', async () => {
+  const { outputDir } = await newOutput();
+  const foreign = join(folder, 'foreign-tokenizer');
+  await createTinyCheckpoint(foreign);
+  const file = join(foreign, 'tokenizer.json');
+  const tokenizer = JSON.parse(await readFile(file, 'utf8'));
+  await writeFile(file, JSON.stringify({ ...tokenizer, model: { type: 'Unigram', vocab: [] } }));
+  const stages: string[] = [];
+  const onProgress = ({ stage }: { readonly stage: string }) => stages.push(stage);
+  await expect(
+    buildModel({ sourceDir: foreign, outputDir, precision: 'f32', onProgress }),
+  ).rejects.toMatchObject({
+    code: 'unsupported',
+    file: foreign,
+    message: `${foreign}: tokenizer.json of the model folder has the model "Unigram", which is not supported; supported: BPE.`,
+  });
+  expect(stages).not.toContain('weights');
+});
+
 it.each(['config.json', 'tokenizer.json', 'model.safetensors'])('names %s when it is missing', async name => {
   const { outputDir } = await newOutput();
   const incomplete = join(folder, `without-${name}`);

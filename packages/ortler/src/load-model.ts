@@ -5,6 +5,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { checkNames, checkOptions, createEngine, EngineError, type EngineOptions } from '@ortler/engine';
 import { chooseVariants, KV_TYPES, PRECISIONS } from '@ortler/engine/graph-contract';
+import { findTemplateFault } from '@ortler/engine/text-files';
 import { type FetchModelOptions, resolveModel } from '@ortler/hub';
 import {
   type BuildProgress,
@@ -108,6 +109,8 @@ export async function loadModel(model: string, options: LoadModelOptions = {}): 
   checkChoice('precision', precision);
   if (kvType !== undefined) checkChoice('kvType', kvType);
   checkNames('hub.', HUB_OPTIONS, hub);
+  const templateFault = findTemplateFault(engineOptions.chatTemplate ?? '');
+  if (templateFault !== undefined) throw wrongOption('chatTemplate', templateFault);
   const { device } = await chooseDevice(wanted);
   signal?.throwIfAborted();
   const variants = chooseVariants({ device, isOptional: wanted === 'auto' }, await probeKernels());

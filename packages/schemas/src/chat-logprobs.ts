@@ -60,6 +60,14 @@ export const usage = z.object({
     })
     .nullish()
     .describe('Details of the prompt tokens.'),
+  completion_tokens_details: z
+    .object({
+      reasoning_tokens: z.int().describe('Tokens of the reasoning of all choices, its marks included.'),
+    })
+    .nullish()
+    .describe(
+      'Details of the generated tokens. In the usage of a whole chat, of models whose reasoning is separated from the answer.',
+    ),
 });
 export type Usage = z.output<typeof usage>;
 

@@ -226,8 +226,8 @@ describe('toJsonSyntaxDetails', () => {
     ]);
   });
 
-  it('names the limit of text that is nested deeper', () => {
-    expect(toJsonSyntaxDetails(128, 128)).toEqual([
+  it('names the limit that JSON goes beyond', () => {
+    expect(toJsonSyntaxDetails(128, 'more than 128 nested levels')).toEqual([
       {
         loc: ['body', '128'],
         msg: 'JSON decode error: more than 128 nested levels',

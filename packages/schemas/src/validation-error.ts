@@ -62,11 +62,10 @@ export function toValidationDetails(
 /**
  * The fault of a body that is not JSON, or that goes beyond a limit of it.
  * @param position Characters from the start.
- * @param maxDepth How deep it may be nested, where it is JSON that is nested deeper.
+ * @param limit What JSON holds that is beyond it, in words; undefined for what is no JSON.
  */
-export function toJsonSyntaxDetails(position: number, maxDepth?: number): ValidationDetail[] {
-  const limit = maxDepth === undefined ? '' : `: more than ${maxDepth} nested levels`;
-  const msg = `JSON decode error${limit}`;
+export function toJsonSyntaxDetails(position: number, limit?: string): ValidationDetail[] {
+  const msg = limit === undefined ? 'JSON decode error' : `JSON decode error: ${limit}`;
   return [{ loc: ['body', String(position)], msg, type: 'json_invalid' }];
 }
 

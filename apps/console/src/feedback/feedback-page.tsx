@@ -17,6 +17,7 @@ import { fieldsOf } from './field-info.ts';
 import { GroupEditor } from './filter-builder.tsx';
 import { FilterError, fromFilter, toFilter } from './filter-json.ts';
 import { type FilterNode, type Group, group } from './filter-node.ts';
+import { settleTypes } from './settle-types.ts';
 import { type FeedbackRow, useFeedbackCount, useFeedbackRows } from './use-feedback.ts';
 
 const JsonEditor = lazy(() =>
@@ -30,7 +31,7 @@ const SINCE = '1970-01-01T00:00:00Z';
 export function FeedbackPage() {
   const [project, setProject] = useState(() => localStorage.getItem(PROJECT_STORAGE) ?? '');
   const [draft, setDraft] = useState(project);
-  const [filter, setFilter] = useState<Group>(group('$and'));
+  const [edited, setFilter] = useState<Group>(group('$and'));
   const [sort, setSort] = useState<SortOrder | null>(null);
   const [opened, setOpened] = useState<FeedbackRow | null>(null);
   const trpc = useTRPC();
@@ -41,6 +42,7 @@ export function FeedbackPage() {
     ),
   );
   const fields = useMemo(() => fieldsOf(paths.data?.paths ?? []), [paths.data]);
+  const filter = useMemo(() => settleTypes(edited, fields), [edited, fields]);
   const query = useMemo(() => ({ project, filter: toFilter(filter), sort }), [project, filter, sort]);
   const rows = useFeedbackRows(query);
   const count = useFeedbackCount(query);
@@ -136,33 +138,38 @@ interface FilterPanelProps {
   readonly onChange: (filter: Group) => void;
 }
 
+/** JSON as it was written, shown until the builder changes the filter. */
+interface WrittenJson {
+  readonly text: string;
+  readonly filter: Group;
+  readonly problem?: string;
+}
+
 /** The builder with its JSON beside it. Each follows the other; JSON that is no filter changes nothing until it is one. */
 function FilterPanel({ filter, fields, onChange }: FilterPanelProps) {
-  const [text, setText] = useState(() => printFilter(filter));
-  const [problem, setProblem] = useState<string | undefined>();
+  const [written, setWritten] = useState<WrittenJson | null>(null);
+  const isShown = written !== null && (written.problem !== undefined || written.filter === filter);
+  const text = isShown ? written.text : printFilter(filter);
   const fromBuilder = (node: FilterNode) => {
-    const next = asGroup(node);
-    setText(printFilter(next));
-    setProblem(undefined);
-    onChange(next);
+    setWritten(null);
+    onChange(asGroup(node));
   };
   const fromJson = (json: string) => {
-    setText(json);
     try {
       const next = json.trim() === '' ? group('$and') : asGroup(fromFilter(JSON.parse(json)));
-      setProblem(undefined);
+      setWritten({ text: json, filter: next });
       onChange(next);
     } catch (error) {
-      setProblem(
-        error instanceof FilterError || error instanceof SyntaxError ? error.message : String(error),
-      );
+      const problem =
+        error instanceof FilterError || error instanceof SyntaxError ? error.message : String(error);
+      setWritten({ text: json, filter, problem });
     }
   };
   return (
     <Panel title="Filter">
       <div className="grid gap-3 p-3 xl:grid-cols-[minmax(0,1fr)_26rem]">
         <GroupEditor node={filter} fields={fields} onChange={fromBuilder} />
-        <Field label="As JSON" error={problem}>
+        <Field label="As JSON" error={written?.problem}>
           {() => (
             <Suspense fallback={<Notice>Loading the editor…</Notice>}>
               <JsonEditor

@@ -4,7 +4,7 @@
 import { useId, useState } from 'react';
 import { Button } from '../components/ui/button.tsx';
 import { Checkbox, Input, Select } from '../components/ui/input.tsx';
-import { type FieldInfo, typeOf } from './field-info.ts';
+import type { FieldInfo } from './field-info.ts';
 import {
   CONDITION_NAMES,
   type ConditionName,
@@ -13,6 +13,7 @@ import {
   operatorOf,
   operatorsFor,
   subjectOf,
+  typedLiteral,
   withKind,
   withOperator,
 } from './filter-edit.ts';
@@ -25,9 +26,11 @@ import {
   group,
   isCondition,
   type Kind,
+  type Literal,
   literal,
   newCondition,
 } from './filter-node.ts';
+import { fieldType } from './settle-types.ts';
 
 interface EditorProps<Node extends FilterNode = FilterNode> {
   readonly node: Node;
@@ -122,7 +125,7 @@ function ConditionEditor({ node, fields, onChange }: EditorProps) {
   if (!isCondition(node))
     return <OperandEditor node={node} fields={fields} onChange={onChange} label="Value" />;
   const subject = subjectOf(node);
-  const type = subject.kind === 'field' ? typeOf(fields, subject.name) : 'unknown';
+  const type = fieldType(subject, fields);
   const setSubject = (next: FilterNode) => {
     if (node.kind === 'compare') onChange({ ...node, left: next });
     else if (node.kind === 'member') onChange({ ...node, value: next });
@@ -312,18 +315,17 @@ type LiteralType = keyof typeof TYPE_NAMES;
 
 interface LiteralProps {
   readonly label: string;
-  readonly node: Extract<FilterNode, { kind: 'literal' }>;
+  readonly node: Literal;
   readonly type: FieldType;
   readonly onChange: (node: FilterNode) => void;
 }
 
-function LiteralInput({ label, node: { value }, type, onChange }: LiteralProps) {
+function LiteralInput({ label, node: { value, typed }, type, onChange }: LiteralProps) {
   const current = typeof value as LiteralType;
-  const inputType = current === 'number' ? 'numeric' : type;
-  // The text as it is typed, as long as it stands for the value: `0.` on the way to `0.5`.
+  const isChosenNumber = current === 'number' && typed === undefined;
+  // The text of a chosen number, as long as it stands for the value: `0.` on the way to `0.5`.
   const [draft, setDraft] = useState(String(value));
-  const drafted = literalOfType(draft, inputType);
-  const text = drafted.kind === 'literal' && drafted.value === value ? draft : String(value);
+  const text = typed ?? (literalOfType(draft, 'numeric').value === value ? draft : String(value));
   const choose = (chosen: LiteralType) => {
     const text = String(value ?? '');
     const number = Number(text);
@@ -345,7 +347,9 @@ function LiteralInput({ label, node: { value }, type, onChange }: LiteralProps) 
           onChange={({ target }) => {
             setDraft(target.value);
             // `5` is a number where the field has numbers.
-            onChange(literalOfType(target.value, inputType));
+            onChange(
+              isChosenNumber ? literalOfType(target.value, 'numeric') : typedLiteral(target.value, type),
+            );
           }}
         />
       )}

@@ -8,6 +8,7 @@ import {
   field,
   group,
   type Kind,
+  type Literal,
   literal,
   newCondition,
 } from './filter-node.ts';
@@ -142,8 +143,13 @@ export function withKind(node: FilterNode, kind: Kind): FilterNode {
 }
 
 /** A value in the type that a field suggests: `5` for a number, `true` for a boolean. */
-export function literalOfType(text: string, type: FieldType): FilterNode {
+export function literalOfType(text: string, type: FieldType): Literal {
   if (type === 'numeric' && text.trim() !== '' && Number.isFinite(Number(text))) return literal(Number(text));
   if (type === 'boolean' && (text === 'true' || text === 'false')) return literal(text === 'true');
   return literal(text);
+}
+
+/** As `literalOfType`, of a text that was typed: when the type of the field changes, that of the value does. */
+export function typedLiteral(text: string, type: FieldType): Literal {
+  return { ...literalOfType(text, type), typed: text };
 }

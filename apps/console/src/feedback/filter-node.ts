@@ -34,9 +34,16 @@ export type FilterNode =
     }
   | { readonly kind: 'exists'; readonly input: FilterNode }
   | { readonly kind: 'field'; readonly name: string }
-  | { readonly kind: 'literal'; readonly value: LiteralValue }
+  | Literal
   | { readonly kind: 'convert'; readonly input: FilterNode; readonly to: ConvertTarget }
   | { readonly kind: 'size'; readonly input: FilterNode };
+
+export interface Literal {
+  readonly kind: 'literal';
+  readonly value: LiteralValue;
+  /** The text that was typed for it: its type follows that of the field. Absent where the type was chosen or written. */
+  readonly typed?: string;
+}
 
 export type Kind = FilterNode['kind'];
 export type Group = Extract<FilterNode, { kind: 'group' }>;
@@ -49,7 +56,7 @@ export function isCondition({ kind }: FilterNode): boolean {
 }
 
 export const field = (name: string): FilterNode => ({ kind: 'field', name });
-export const literal = (value: LiteralValue): FilterNode => ({ kind: 'literal', value });
+export const literal = (value: LiteralValue): Literal => ({ kind: 'literal', value });
 export const group = (operator: Group['operator'], ...children: readonly FilterNode[]): Group => ({
   kind: 'group',
   operator,

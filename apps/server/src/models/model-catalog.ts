@@ -17,7 +17,12 @@ import type { RunningUpstreamModel } from './upstream-model.ts';
 export interface ModelCatalogOptions {
   readonly models: readonly ConfiguredModel[];
   /** Fetches and builds the model where needed. Returns the folder of the built model. */
-  readonly prepare: (source: string, events: PrepareEvents, signal: AbortSignal) => Promise<string>;
+  readonly prepare: (
+    source: string,
+    events: PrepareEvents,
+    signal: AbortSignal,
+    modelId: string,
+  ) => Promise<string>;
   readonly load: (
     modelDir: string,
     modelId: string,
@@ -127,7 +132,7 @@ export async function createModelCatalog(options: ModelCatalogOptions): Promise<
   ): Promise<string> {
     for (;;) {
       try {
-        return await prepare(source, events, stopping.signal);
+        return await prepare(source, events, stopping.signal, model.id);
       } catch (error) {
         if (!mayGoAway(error) || stopping.signal.aborted) throw error;
         const retryAfterMs = failForNow(model.id, error, setStatus);

@@ -32,6 +32,13 @@ it('names a file that cannot be read', async () => {
   );
 });
 
+it('names a file that cannot be parsed, and the line', async () => {
+  const broken = join(folder, 'broken.jinja');
+  writeFileSync(broken, '{% for m in messages %}\n{{ m.content }}\n{% endfo %}');
+  const config = readConfig({ ...models, ORTLER_CHAT_TEMPLATE: broken });
+  await expect(readChatTemplate(config, 'a')).rejects.toThrow(/broken\.jinja cannot be parsed at line 3: /);
+});
+
 it('is refused for a model that is not served', () => {
   expect(() => readConfig({ ...models, ORTLER_CHAT_TEMPLATE: `c=${own}` })).toThrow(/names the model c/);
 });

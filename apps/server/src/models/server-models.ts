@@ -118,7 +118,9 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
   };
   const catalog = await createModelCatalog({
     models: config.models,
-    prepare: async (source, events, signal) => {
+    prepare: async (source, events, signal, modelId) => {
+      // A fault of it shows before a download and a build.
+      await readChatTemplate(config, modelId);
       const { onProgress, onPrecision, onNotice } = events;
       const modelDir = await prepareOnce(
         {

@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { ApiError, invalidInput, nextTurn, releaseBytes } from '@ortler/api';
-import { DEFAULT_JSON_DEPTH, JsonSyntaxError, parseLosslessJsonInSlices } from '@ortler/json';
+import { describeJsonLimit, JsonSyntaxError, parseLosslessJsonInSlices } from '@ortler/json';
 import { toJsonSyntaxDetails } from '@ortler/schemas';
 import { BodyCounts } from './body-counts.ts';
 import type { ErrorStyle } from './error-body.ts';
@@ -54,7 +54,7 @@ export async function readJsonBody(
     if (style === 'detail')
       throw invalidInput(
         error instanceof JsonSyntaxError
-          ? toJsonSyntaxDetails(error.position, error.isTooDeep ? DEFAULT_JSON_DEPTH : undefined)
+          ? toJsonSyntaxDetails(error.position, describeJsonLimit(error.limit))
           : toJsonSyntaxDetails(0),
       );
     const reason = error instanceof Error ? error.message : String(error);

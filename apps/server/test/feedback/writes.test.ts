@@ -6,6 +6,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { PROJECT, useFeedbackApp, where } from './feedback-app.ts';
 import { describeOnEveryFeedbackPlace } from './feedback-places.ts';
 
+/** `JSON.rawJSON`, which TypeScript does not declare yet. */
+const { rawJSON } = JSON as unknown as { rawJSON(text: string): object };
 const OP = 'weave:///acme/app/op/x:d1';
 const OBJECT = 'weave:///acme/app/object/x:d1';
 const CALL = 'weave:///acme/app/call/j1';
@@ -104,6 +106,11 @@ describeOnEveryFeedbackPlace('feedback writes', ({ open, isConcurrent }) => {
       ['user feedback without tags', custom({ feedback_type: 'wandb.agent_user_feedback' }), 'scorer_tags'],
       ['W14', custom({ payload: { text: 'x'.repeat(2 * 1024 * 1024) } }), 'too large'],
       ['NUL', custom({ payload: { a: ['x\0'] } }), 'NUL'],
+      [
+        'an integer beyond all doubles',
+        custom({ payload: { a: rawJSON('9'.repeat(400)) } }),
+        'must not contain integers beyond',
+      ],
       ['NUL in a key', custom({ payload: { 'a\0': 1 } }), 'NUL'],
       ['half of a surrogate pair', custom({ creator: '\ud83d' }), 'surrogate'],
       ['an empty id', custom({ id: '' }), 'id must have'],

@@ -1,8 +1,9 @@
-import type { ChoiceFinish, GenerationEvent } from '@ortler/engine';
+import type { ChoiceFinish, GenerationEvent, TokenDeltaEvent } from '@ortler/engine';
 import { chatCompletionRequest } from '@ortler/schemas';
 import { describe, expect, it } from 'vitest';
 import { ChatChunkWriter } from './chat-chunk-writer.ts';
 import { toReplyForm } from './reply-delta.ts';
+import { toChatCompletion } from './to-chat-completion.ts';
 
 const header = { id: 'chatcmpl-1', created: 5, model: 'demo', role: 'assistant', echoedText: '' };
 const shared = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 5, model: 'demo' };
@@ -77,6 +78,27 @@ it('adds one usage chunk at the end when it is asked for', () => {
     },
   });
 });
+
+it.each([
+  ['the tokens of the reasoning, also where it is hidden', {}, true, { reasoning_tokens: 2 }],
+  ['no details where nothing separates reasoning', {}, false, undefined],
+  ['none of a beam search, which does not tell the tokens apart', { use_beam_search: true }, true, undefined],
+])('counts %s', async (_, fields, canReason, details) => {
+  const thought: GenerationEvent = { ...(events[1] as TokenDeltaEvent), reasoning: 'hm', isReasoning: true };
+  const list = [events[0]!, { ...thought, text: '', tokenIds: [5, 6] }, ...events.slice(1)];
+  const given = { ...fields, include_reasoning: false, stream_options: { include_usage: true } };
+  const request = chatCompletionRequest.parse({ messages: [{ role: 'user' }], stream: true, ...given });
+  const form = toReplyForm(request, { canReason });
+  const writer = new ChatChunkWriter({ ...header }, request, form);
+  const last = list.flatMap(event => writer.push(event)).at(-1);
+  expect(last?.usage?.completion_tokens_details).toEqual(details);
+  const whole = await toChatCompletion(header, emit(list), { request, form });
+  expect(whole.usage).toEqual(last?.usage);
+});
+
+async function* emit(list: readonly GenerationEvent[]): AsyncGenerator<GenerationEvent> {
+  yield* list;
+}
 
 it('adds running usage to every chunk when it is asked for', () => {
   const chunks = chunksOf({ stream_options: { include_usage: true, continuous_usage_stats: true } });

@@ -5,7 +5,7 @@ import type { GenerationEvent, PromptReadyEvent, ToolCallDelta } from '@ortler/e
 import type { ChatChunk, ChatChunkToolCall, ChatCompletionRequest } from '@ortler/schemas';
 import { toConstraintPosition } from '../generation/to-constraint-position.ts';
 import { toFinishReason } from '../generation/to-finish-reason.ts';
-import { readUsageMode, toUsage } from '../generation/to-usage.ts';
+import { readUsageMode, toUsage, toWholeUsage } from '../generation/to-usage.ts';
 import { type ReplyDelta, type ReplyForm, toReplyDelta } from './reply-delta.ts';
 import type { ReplyHeader } from './start-generation.ts';
 
@@ -26,6 +26,7 @@ export class ChatChunkWriter {
   readonly #usageMode: ReturnType<typeof readUsageMode>;
   readonly #completionTokenCounts: number[];
   #promptTokenCount = 0;
+  #reasoningTokenCount = 0;
   #unsentOpening: PromptReadyEvent | null = null;
 
   constructor(header: ReplyHeader, request: StreamRequest, form: ReplyForm) {
@@ -49,6 +50,7 @@ export class ChatChunkWriter {
         const opening = this.#unsentOpening === null ? [] : this.#openingChunks(this.#unsentOpening);
         this.#unsentOpening = null;
         const delta = toReplyDelta(event, this.#form);
+        if (delta.isReasoning) this.#reasoningTokenCount += delta.tokenCount;
         if (this.#form.hasMarks && !this.#isWorthAChunk(delta)) {
           this.#completionTokenCounts[delta.choiceIndex]! += delta.tokenCount;
           return opening;
@@ -57,8 +59,8 @@ export class ChatChunkWriter {
       }
       case 'request-finish': {
         if (this.#usageMode === 'none') return [];
-        const details = { prompt_tokens_details: { cached_tokens: event.usage.cachedTokenCount } };
-        return [this.#chunk([], { ...toUsage(event.usage), ...details })];
+        const reasoningTokenCount = this.#form.countsReasoning ? this.#reasoningTokenCount : null;
+        return [this.#chunk([], toWholeUsage(event.usage, reasoningTokenCount))];
       }
     }
   }

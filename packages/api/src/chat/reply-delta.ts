@@ -30,6 +30,8 @@ export interface ReplyForm {
   readonly logprobs: LogprobsForm | null;
   /** Marks of reasoning or calls are taken out of the text: a token without text of its own is no chunk. */
   readonly hasMarks: boolean;
+  /** Each token is known to be of the reasoning or of the answer. In a beam search it is not. */
+  readonly countsReasoning: boolean;
 }
 
 /** @param canReason The model has a reasoning format. */
@@ -46,6 +48,7 @@ export function toReplyForm(
         ? { topCount: request.top_logprobs, asTokenIds: request.return_tokens_as_token_ids === true }
         : null,
     hasMarks: canReason || toTools(request) !== null,
+    countsReasoning: canReason && !request.use_beam_search,
   };
 }
 

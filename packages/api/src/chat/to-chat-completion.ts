@@ -15,7 +15,7 @@ import {
   refuseTooManyLogprobs,
   toPromptLogprobs,
 } from '../generation/to-prompt-logprobs.ts';
-import { toUsage } from '../generation/to-usage.ts';
+import { toWholeUsage } from '../generation/to-usage.ts';
 import { type ReplyDelta, type ReplyForm, toReplyDelta } from './reply-delta.ts';
 import type { ReplyHeader } from './start-generation.ts';
 
@@ -43,6 +43,7 @@ export async function toChatCompletion(
   let promptTokenIds: readonly number[] = [];
   let promptLogprobs: ChatCompletion['prompt_logprobs'] = null;
   let usage: TokenUsage | undefined;
+  let reasoningTokenCount = 0;
   for await (const event of events) {
     if (event.kind === 'prompt-ready') {
       promptTokenIds = event.promptTokenIds;
@@ -51,7 +52,9 @@ export async function toChatCompletion(
     } else if (event.kind === 'request-finish') {
       usage = event.usage;
     } else {
-      addDelta(choices[event.choiceIndex]!, toReplyDelta(event, form));
+      const delta = toReplyDelta(event, form);
+      if (delta.isReasoning) reasoningTokenCount += delta.tokenCount;
+      addDelta(choices[event.choiceIndex]!, delta);
     }
   }
   if (usage === undefined) throw new Error('The engine ended a generation without its usage.');
@@ -63,7 +66,7 @@ export async function toChatCompletion(
     choices: choices.map((choice, index) => toChoice(choice, index, header, request)),
     service_tier: null,
     system_fingerprint: null,
-    usage: { ...toUsage(usage), prompt_tokens_details: { cached_tokens: usage.cachedTokenCount } },
+    usage: toWholeUsage(usage, form.countsReasoning ? reasoningTokenCount : null),
     prompt_logprobs: promptLogprobs,
     prompt_token_ids: request.return_token_ids === true ? [...promptTokenIds] : null,
     kv_transfer_params: null,

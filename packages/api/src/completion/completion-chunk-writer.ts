@@ -3,7 +3,7 @@
 
 import type { Engine, PromptReadyEvent, TokenDeltaEvent, TokenUsage } from '@ortler/engine';
 import type { CompletionChunk, CompletionRequest, Usage } from '@ortler/schemas';
-import { readUsageMode, toUsage } from '../generation/to-usage.ts';
+import { readUsageMode, toUsage, toWholeUsage } from '../generation/to-usage.ts';
 import { CompletionChoiceWriter } from './completion-choice-writer.ts';
 import type { CompletionHeader, PromptEvent } from './start-completion.ts';
 import { addUsage, NO_USAGE } from './sum-usage.ts';
@@ -83,8 +83,7 @@ export class CompletionChunkWriter {
   }
 
   #usageChunk(): CompletionChunk {
-    const details = { prompt_tokens_details: { cached_tokens: this.#total.cachedTokenCount } };
-    return { ...this.#header, choices: [], usage: { ...toUsage(this.#total), ...details } };
+    return { ...this.#header, choices: [], usage: toWholeUsage(this.#total) };
   }
 }
 

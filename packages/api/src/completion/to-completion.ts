@@ -8,7 +8,7 @@ import {
   refuseTooManyLogprobs,
   toPromptLogprobs,
 } from '../generation/to-prompt-logprobs.ts';
-import { toUsage } from '../generation/to-usage.ts';
+import { toWholeUsage } from '../generation/to-usage.ts';
 import { CompletionChoiceWriter } from './completion-choice-writer.ts';
 import type { CompletionHeader, PromptEvent } from './start-completion.ts';
 import { addUsage, NO_USAGE } from './sum-usage.ts';
@@ -56,7 +56,7 @@ export async function toCompletion(
     choices: choices.map(({ body }) => body),
     service_tier: null,
     system_fingerprint: null,
-    usage: { ...toUsage(usage), prompt_tokens_details: { cached_tokens: usage.cachedTokenCount } },
+    usage: toWholeUsage(usage),
     kv_transfer_params: null,
   };
 }

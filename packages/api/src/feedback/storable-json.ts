@@ -107,6 +107,8 @@ function storable(value: unknown, place: string, depth: number): unknown {
       checkText(value, place);
       return value;
     case 'bigint':
+      if (!Number.isFinite(Number(value)))
+        throw refusal(place, `${place} must not contain integers beyond ±1.8e308`);
       return Number(value);
     case 'number':
       if (!Number.isFinite(value)) throw refusal(place, `${place} must not contain NaN or infinities`);

@@ -62,7 +62,7 @@ describe('answers with too many', () => {
         (async function* () {
           yield ready(count);
         })(),
-        { request, form: { withIds: false, logprobs: null, hasMarks: false } },
+        { request, form: { withIds: false, logprobs: null, hasMarks: false, countsReasoning: false } },
       );
     await expect(answer(limit + 1)).rejects.toThrow(tooLarge);
     // What is short enough is read on, to the end that these events lack.

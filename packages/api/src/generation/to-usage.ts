@@ -16,6 +16,20 @@ export function toUsage({
 }
 
 /**
+ * The usage of a whole answer. `reasoningTokenCount`: null where nothing tells reasoning from the answer.
+ * Source: vLLM, which has `completion_tokens_details` only with a reasoning parser.
+ */
+export function toWholeUsage(usage: TokenUsage, reasoningTokenCount: number | null = null) {
+  return {
+    ...toUsage(usage),
+    prompt_tokens_details: { cached_tokens: usage.cachedTokenCount },
+    ...(reasoningTokenCount !== null && {
+      completion_tokens_details: { reasoning_tokens: reasoningTokenCount },
+    }),
+  };
+}
+
+/**
  * Which chunks carry usage. `continuous_usage_stats` asks for usage even when `include_usage` is left out, but not
  * against an explicit false.
  */

@@ -29,7 +29,7 @@ function delta(fields: Partial<TokenDeltaEvent>): GenerationEvent {
 function writerOf(fields: object, logprobs: ReplyForm['logprobs'] = null) {
   const request = responseRequest.parse({ input: 'hi', ...fields });
   const response = toResponseObject({ id: 'resp_1', createdAt: 5, model: 'demo' }, request, false);
-  const form = { withIds: false, logprobs, hasMarks: false };
+  const form = { withIds: false, logprobs, hasMarks: false, countsReasoning: false };
   const writer = new ResponseWriter({ response, now: () => 9_000 });
   return {
     push: (event: GenerationEvent) => writer.push(toReplyEvent(event, form)),

@@ -2,6 +2,7 @@
 
 import { stringifyLosslessJson } from '@ortler/json';
 import {
+  modelIdParameter,
   splitMetrics,
   splitMetricsInput,
   type TrajectoryExportInput,
@@ -18,6 +19,7 @@ import { findModel } from '../training/find-model.ts';
 import { logTrajectories } from '../training/log-trajectories.ts';
 import { toSplitMetrics, toTrajectoryItem, toTrajectoryLine } from '../training/to-wire.ts';
 import { chunkStream, isAsyncIterable } from '../trpc/chunk-stream.ts';
+import { documentedInput } from '../trpc/documented-input.ts';
 import { readRawInput } from '../trpc/raw-input.ts';
 import { invalidInput, reportFaults } from '../trpc/report-faults.ts';
 import { logRequestHeaders, requestHeaders } from '../trpc/request-headers.ts';
@@ -74,12 +76,13 @@ export function createTrajectoryProcedures(services: Services) {
             'Metrics are averaged and appear as `<split>/<metric>` on the checkpoint of the step.',
         },
       })
-      .input(trajectoryLogInput)
+      // The body is read from JSON text as for REST, so that both transports store and refuse the same.
+      .input(documentedInput(trajectoryLogInput, { model_id: modelIdParameter }))
       .output(trajectoryLogResult)
-      // The input is parsed from JSON text as for REST, so that both transports store and refuse the same.
-      .mutation(async ({ ctx, input }) =>
-        logTrajectories(services, ctx, input.model_id, toBytes(toJsonText(await readRawInput(ctx)))),
-      ),
+      .mutation(async ({ ctx, input }) => {
+        const { model_id: _, ...body } = await readRawInput(ctx);
+        return logTrajectories(services, ctx, input.model_id, toBytes(toJsonText(body)));
+      }),
 
     logBytes: procedure
       .meta(common)

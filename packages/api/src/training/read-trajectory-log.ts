@@ -1,7 +1,13 @@
 // Streaming parser of the body of a log call: each trajectory is validated and written to a spool, so the body may be larger
 // than memory. All faults are reported together, in field order; nothing is stored if there are any.
 
-import { JsonSliceTooLongError, JsonSyntaxError, JsonTextReader, parseLosslessJson } from '@ortler/json';
+import {
+  describeJsonLimit,
+  JsonSliceTooLongError,
+  JsonSyntaxError,
+  JsonTextReader,
+  parseLosslessJson,
+} from '@ortler/json';
 import {
   MAX_DETAILS,
   toJsonSyntaxDetails,
@@ -64,7 +70,9 @@ export async function readTrajectoryLog(
     return await reading.read();
   } catch (error) {
     if (error instanceof JsonSyntaxError)
-      throw invalidInput(toJsonSyntaxDetails(error.position, error.isTooDeep ? MAX_DEPTH : undefined));
+      throw invalidInput(
+        toJsonSyntaxDetails(error.position, describeJsonLimit(error.limit, { maxDepth: MAX_DEPTH })),
+      );
     if (error instanceof JsonSliceTooLongError)
       throw invalidInput([ruleFault(reading.place, `must not be ${error.message}`)]);
     throw error;
@@ -223,8 +231,8 @@ class LogReading {
       return parseLosslessJson(text, { maxDepth });
     } catch (error) {
       if (!(error instanceof JsonSyntaxError)) throw error;
-      const { isTooDeep } = error;
-      throw new JsonSyntaxError('Broken value', position + error.position, { isTooDeep, cause: error });
+      const { limit } = error;
+      throw new JsonSyntaxError('Broken value', position + error.position, { limit, cause: error });
     }
   }
 

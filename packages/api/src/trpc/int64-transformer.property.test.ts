@@ -5,10 +5,11 @@ import { int64Transformer } from './int64-transformer.ts';
 const { serialize, deserialize } = int64Transformer.input;
 const throughJson = (value: unknown): unknown => deserialize(JSON.parse(JSON.stringify(serialize(value))));
 
-it('carries 64-bit integers through JSON at any depth', () => {
+it('carries integers of any size that REST reads through JSON, at any depth', () => {
   const withBigints = fc.letrec(tie => ({
     value: fc.oneof(
       fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n }),
+      fc.bigInt({ min: -(10n ** 4_300n - 1n), max: 10n ** 4_300n - 1n }),
       fc.string(),
       fc.integer(),
       fc.boolean(),

@@ -1,5 +1,5 @@
 // How 64-bit integers (seeds) cross tRPC, whose JSON would round them. A bigint in an input travels as
-// `{"$int64": "<digits>"}`, and back in an output (logged trajectories hold what clients sent); everything else travels
+// `{"$int64": "<digits>"}`, with as many digits as REST reads, and back in an output (logged trajectories hold what clients sent); everything else travels
 // as plain JSON, so callers without this transformer still work. It is part of every typed client, in browsers too, so it
 // imports nothing of the api.
 
@@ -65,5 +65,5 @@ function isPlainObject(value: object): boolean {
 function isTagged(value: unknown): value is Record<typeof TAG, string> {
   if (typeof value !== 'object' || value === null || !(TAG in value)) return false;
   const digits = value[TAG];
-  return Object.keys(value).length === 1 && typeof digits === 'string' && /^-?\d{1,20}$/.test(digits);
+  return Object.keys(value).length === 1 && typeof digits === 'string' && /^-?\d{1,4300}$/.test(digits);
 }

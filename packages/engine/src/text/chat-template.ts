@@ -47,7 +47,7 @@ export class ChatTemplates {
   constructor(config: JsonObject, named: NamedTemplates, given?: string) {
     const chosen = given === undefined ? undefined : named.get(given);
     this.#named = given === undefined || chosen !== undefined ? named : new Map();
-    const fault = given === undefined || chosen !== undefined ? undefined : faultOf(given);
+    const fault = given === undefined || chosen !== undefined ? undefined : findTemplateFault(given);
     if (fault !== undefined)
       throw new EngineError('model_invalid', `The chat template given at load ${fault}.`, {
         parameter: 'chatTemplate',
@@ -72,7 +72,7 @@ export class ChatTemplates {
     for (const [name, source] of this.#named) titles.set(source, `The chat template "${name}"`);
     if (this.#default !== null) titles.set(this.#default, 'The chat template');
     const faults = [...titles].flatMap(([source, title]) => {
-      const fault = faultOf(source);
+      const fault = findTemplateFault(source);
       return fault === undefined ? [] : [`${title} ${fault}.`];
     });
     return faults.length === 0 ? undefined : faults.join(' ');
@@ -138,8 +138,8 @@ export class ChatTemplates {
   }
 }
 
-/** Why no conversation can be written with a template. */
-function faultOf(source: string): string | undefined {
+/** Why no conversation can be written with a template, to be read behind its name; undefined where one can. */
+export function findTemplateFault(source: string): string | undefined {
   return source.length > TEMPLATE_LENGTH_LIMIT ? TOO_LONG : findParseFault(source);
 }
 

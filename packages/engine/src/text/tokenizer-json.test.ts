@@ -1,6 +1,9 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parseTokenizer } from '../../test/parse-tokenizer.ts';
-import { parseTokenizerJson, withConfiguredTokens } from './tokenizer-json.ts';
+import { parseTokenizerJson, readJson, withConfiguredTokens } from './tokenizer-json.ts';
 
 const withVocab = (id: unknown) => ({ model: { type: 'BPE', vocab: { a: 0, b: id }, merges: [] } });
 const withAdded = (id: unknown) => ({ ...withVocab(1), added_tokens: [{ id, content: '<x>' }] });
@@ -29,6 +32,22 @@ describe('tokenizer.json', () => {
     expect(() => added(['<x>', 1])).toThrow('the added token "<x>" has the id 1 of "b"');
     expect(() => added(['<x>', 2], ['<y>', 2])).toThrow('the added token "<y>" has the id 2 of "<x>"');
   });
+});
+
+test('config.json may have the numbers that only Python writes; the text around them stays', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ortler-tokenizer-'));
+  const write = (text: string) => writeFileSync(join(folder, 'config.json'), text);
+  write('{"time_step_limit": [0.0, Infinity], "low": -Infinity, "name": "to \\"Infinity\\", NaN"}');
+  expect(await readJson(folder, 'config.json')).toEqual({
+    time_step_limit: [0, null],
+    low: null,
+    name: 'to "Infinity", NaN',
+  });
+  write('{"a": Infinity');
+  await expect(readJson(folder, 'config.json')).rejects.toThrow(
+    'config.json of the model folder is unusable',
+  );
+  rmSync(folder, { recursive: true });
 });
 
 describe('added tokens of tokenizer_config.json', () => {

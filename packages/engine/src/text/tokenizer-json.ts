@@ -184,7 +184,7 @@ function checkStage(value: unknown, name: string): StageJson | null {
 export async function readJson(folder: string, file: string): Promise<JsonObject | null> {
   const text = await readText(folder, file);
   if (text === null) return null;
-  const value: unknown = parsing(file, () => JSON.parse(text));
+  const value: unknown = parsing(file, () => parsePythonJson(text));
   if (!isObject(value)) throw invalid(file, 'it must hold a JSON object');
   return value;
 }
@@ -192,6 +192,19 @@ export async function readJson(folder: string, file: string): Promise<JsonObject
 /** Null where the folder has no such file. Throws: `model_invalid`. */
 export async function readText(folder: string, file: string): Promise<string | null> {
   return (await readBytes(folder, file))?.toString() ?? null;
+}
+
+const TEXT_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\b(?:Infinity|NaN)\b/g;
+
+/** Python writes numbers that JSON does not have, as in Mamba's `time_step_limit`; nothing here reads one, so they become null. */
+function parsePythonJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const plain = text.replaceAll(TEXT_OR_NUMBER, found => (found.startsWith('"') ? found : 'null'));
+    if (plain === text) throw error;
+    return JSON.parse(plain);
+  }
 }
 
 async function readBytes(folder: string, file: string): Promise<Buffer | null> {

@@ -17,10 +17,10 @@ const LAX_BOOLEANS: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
 export function parseLiteral(input: unknown, path: ExprPath, limits: QueryLimits): LiteralValue {
   if (input === null || typeof input === 'boolean') return input;
   if (typeof input === 'string') return parseText(input, path, limits.maxTextLength);
-  if (typeof input === 'bigint') return Number(input);
-  if (typeof input === 'number') {
-    if (!Number.isFinite(input)) throw fault('finite_number', path, 'A number literal must be finite');
-    return input;
+  if (typeof input === 'bigint' || typeof input === 'number') {
+    const double = Number(input);
+    if (!Number.isFinite(double)) throw fault('finite_number', path, 'A number literal must be finite');
+    return double;
   }
   if (isWrappedStructure(input)) {
     throw fault('structured_literal', path, 'Objects and lists cannot be compared; compare their text');

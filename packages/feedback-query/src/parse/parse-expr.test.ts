@@ -85,6 +85,12 @@ const MALFORMED: readonly (readonly [name: string, expr: unknown, code: QueryErr
       'finite_number',
       ['$eq', 1, '$literal'],
     ],
+    [
+      'an integer beyond all doubles',
+      { $eq: [field, { $literal: 10n ** 400n }] },
+      'finite_number',
+      ['$eq', 1, '$literal'],
+    ],
     ['NUL in a literal', { $eq: [field, { $literal: 'a\0' }] }, 'invalid_text', ['$eq', 1, '$literal']],
     [
       'half a surrogate pair',

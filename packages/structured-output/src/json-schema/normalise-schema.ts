@@ -296,6 +296,7 @@ function checkNumber(value: JsonValue, keyword: string, place: string): number |
   const isNumber = typeof value === 'number' || typeof value === 'bigint';
   if (!isNumber || (keyword === 'multipleOf' && value <= 0))
     refuse(place, `${keyword} must be a number${keyword === 'multipleOf' ? ' above 0' : ''}`);
+  if (!Number.isFinite(Number(value))) refuse(place, `${keyword} must lie within ±1.8e308`);
   return value;
 }
 

@@ -49,8 +49,23 @@ export async function build(
   { model, adapter, output, precision, kvCache, contextLength, device, report, hub }: BuildArguments,
   terminal: Terminal,
 ): Promise<void> {
-  const bars = createBuildBars(terminal);
   const source = toGivenSource(model);
+  // All that can be wrong besides the model comes before it, because its download may take an hour.
+  if (report !== undefined && device !== 'cpu')
+    throw new UserError('--report measures builds for the CPU; leave out --device gpu.');
+  const text = report === undefined ? undefined : await readReportText(report.textFile);
+  if (output !== undefined && existsSync(output))
+    throw new UserError(
+      `${resolve(output)} exists already; a build makes its output folder and never overwrites one.`,
+    );
+  const bars = createBuildBars(terminal);
+  const adapterSource = adapter === undefined ? undefined : formatModelSource(parseModelSource(adapter));
+  const adapterDir =
+    adapterSource === undefined ? undefined : await fetchSource(adapterSource, hub, { terminal, bars });
+  if (adapterDir !== undefined && !(await stat(adapterDir).catch(() => undefined))?.isDirectory())
+    throw new UserError(
+      `${adapter} is not a folder. Give one with adapter_config.json and adapter_model.safetensors; adapters in GGUF are not read.`,
+    );
   const sourceDir = await fetchSource(source, hub, { terminal, bars, chooseGraph: refuseGraphs });
   if ((await stat(sourceDir).catch(() => undefined)) === undefined)
     throw new UserError(
@@ -60,16 +75,6 @@ export async function build(
     throw new UserError(
       `${model} is built already: serve it, or build the checkpoint that it was made from.`,
     );
-  const adapterSource = adapter === undefined ? undefined : formatModelSource(parseModelSource(adapter));
-  const adapterDir =
-    adapterSource === undefined ? undefined : await fetchSource(adapterSource, hub, { terminal, bars });
-  if (adapterDir !== undefined && !(await stat(adapterDir).catch(() => undefined))?.isDirectory())
-    throw new UserError(
-      `${adapter} is not a folder. Give one with adapter_config.json and adapter_model.safetensors; adapters in GGUF are not read.`,
-    );
-  if (report !== undefined && device !== 'cpu')
-    throw new UserError('--report measures builds for the CPU; leave out --device gpu.');
-  const text = report === undefined ? undefined : await readReportText(report.textFile);
   const variants = chooseVariants({ device, isOptional: false }, await probeKernels());
   const { variant, reason: variantReason } = await settleVariant(sourceDir, variants, contextLength);
   const choice = await explainPrecision(precision, sourceDir, variant, adapterDir);

@@ -8,6 +8,7 @@ import type { Config } from '../../config/config.ts';
 import type { Terminal } from '../terminal.ts';
 import { UserError } from '../user-error.ts';
 import { createRowCounter, requireDatabase, withFeedback } from '../with-database.ts';
+import { findLastRow } from './find-last-row.ts';
 
 export interface ExportOptions {
   readonly projectId: string;
@@ -19,8 +20,6 @@ export interface ExportOptions {
 /** Rows per page, and their bytes. */
 const PAGE_SIZE = 1_000;
 const PAGE_BYTES = 16 * 1024 * 1024;
-const LINE_FEED = 0x0a;
-const TAIL_BYTES = 4 * 1024 * 1024;
 
 /** Returns the number of rows written. Throws: `UserError`. */
 export async function exportFeedback(
@@ -32,7 +31,7 @@ export async function exportFeedback(
   return withFeedback(config, async ({ store }) => {
     const handle = await openFile(options);
     try {
-      const after = options.resume ? await findCursor(handle, options.file) : null;
+      const after = options.resume ? await cutToWholeRows(handle, options.file) : null;
       const rows = createRowCounter(terminal, 'exported');
       const count = await writePages(store, options.projectId, after, handle, rows.update);
       await handle.sync();
@@ -53,6 +52,13 @@ async function openFile({ file, resume }: ExportOptions): Promise<FileHandle> {
     if (code === 'ENOENT') throw new UserError(`${file} cannot be opened: there is no such file or folder.`);
     throw error;
   }
+}
+
+/** The cursor behind the last whole row. Mutates: the file, from which an incomplete last line is removed. Throws: `UserError`. */
+async function cutToWholeRows(handle: FileHandle, file: string): Promise<Cursor | null> {
+  const { cursor, end } = await findLastRow(handle, file);
+  await handle.truncate(end);
+  return cursor;
 }
 
 async function writePages(
@@ -96,32 +102,4 @@ async function writeWhole(handle: FileHandle, text: Uint8Array, position: number
       cause: error,
     });
   }
-}
-
-/** The cursor after the last complete line. Mutates: the file, from which an incomplete last line is removed. */
-async function findCursor(handle: FileHandle, file: string): Promise<Cursor | null> {
-  const { size } = await handle.stat();
-  const start = Math.max(0, size - TAIL_BYTES);
-  const { buffer, bytesRead } = await handle.read(Buffer.alloc(size - start), 0, size - start, start);
-  const tail = buffer.subarray(0, bytesRead);
-  const end = tail.lastIndexOf(LINE_FEED);
-  if (end === -1 && start > 0) throw notAnExport(file);
-  await handle.truncate(start + end + 1);
-  if (end === -1) return null;
-  const line = tail.subarray(tail.lastIndexOf(LINE_FEED, end - 1) + 1, end).toString('utf8');
-  const { created_at, id } = parseRow(line, file);
-  if (typeof created_at !== 'string' || typeof id !== 'string') throw notAnExport(file);
-  return [created_at, id];
-}
-
-function parseRow(line: string, file: string): { readonly created_at?: unknown; readonly id?: unknown } {
-  try {
-    return JSON.parse(line) as object;
-  } catch {
-    throw notAnExport(file);
-  }
-}
-
-function notAnExport(file: string): UserError {
-  return new UserError(`${file} does not end with a row of an export; choose another file.`);
 }

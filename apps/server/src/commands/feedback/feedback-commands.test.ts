@@ -118,6 +118,40 @@ it('resumes an interrupted export, and never overwrites one', async () => {
   );
 }, 60_000);
 
+it('resumes after a row of any size, and changes no file that is not an export', async () => {
+  const rows = join(folder, 'large-rows.jsonl');
+  const line = (id: string, length: number) =>
+    JSON.stringify({
+      id,
+      created_at: '2026-01-01T00:00:00Z',
+      weave_ref: 'weave:///x',
+      feedback_type: 'wandb.agent_user_feedback',
+      payload: {},
+      scorer_tags: ['good'],
+      scorer_tag_reasons: { good: 'é'.repeat(length) },
+    });
+  await writeFile(rows, `${line('a', 10)}\n${line('b', 2_200_000)}\n${line('c', 10)}\n`);
+  const project = { projectId: 'acme/large', file: rows };
+  expect(await importFeedback(configOf('large'), { ...importing, ...project }, terminal)).toBe(3);
+  const whole = join(folder, 'large-whole.jsonl');
+  await exportFeedback(configOf('large'), { ...project, file: whole, resume: false }, terminal);
+  const exported = await readFile(whole);
+  const cut = join(folder, 'large-cut.jsonl');
+  const resume = () => exportFeedback(configOf('large'), { ...project, file: cut, resume: true }, terminal);
+  const large = exported.indexOf('\n', exported.indexOf('\n') + 1);
+  // Behind the large row, in the row after it, and within it.
+  for (const length of [large + 1, large + 20, large - 5]) {
+    await writeFile(cut, exported.subarray(0, length));
+    await resume();
+    expect((await readFile(cut)).equals(exported)).toBe(true);
+  }
+  for (const text of ['not an export', 'id,created_at\na,b\nc', '[1]\n{"id":', 'null\n']) {
+    await writeFile(cut, text);
+    await expect(resume()).rejects.toThrow('large-cut.jsonl does not end with a row of an export');
+    expect(await readFile(cut, 'utf8')).toBe(text);
+  }
+}, 60_000);
+
 it.each([
   ['a file that is missing', 'missing.jsonl', 'missing.jsonl cannot be read: there is no such file.'],
   ['a folder', '.', 'cannot be read: it is a folder.'],
