@@ -1,12 +1,13 @@
 // Checks of what a server would use, for `ortler doctor`: disk, databases, models, address. Nothing is created or changed.
 
-import { existsSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { formatBytes, parseModelSource } from '@ortler/hub';
 import type { Config } from '../../config/config.ts';
 import { isOwnModel } from '../../config/model-list.ts';
-import { withoutPassword } from '../../db/database-errors.ts';
+import { pingClickHouse } from '../../db/clickhouse/open-clickhouse.ts';
+import { messageOf, withoutPassword } from '../../db/database-errors.ts';
 import { pingPostgres } from '../../db/postgres/open-postgres.ts';
 import { checkPages, findDatabaseFile } from '../../db/sqlite/check-database-file.ts';
 import { DATABASE_FILE } from '../../db/sqlite/open-sqlite.ts';
@@ -67,20 +68,10 @@ export async function checkClickHouse({ clickhouseUrl }: Pick<Config, 'clickhous
   const subject = 'ClickHouse';
   const place = withoutPassword(clickhouseUrl);
   try {
-    const { status } = await fetch(new URL('/ping', clickhouseUrl), { signal: AbortSignal.timeout(5_000) });
-    if (status === 200) return [{ subject, state: 'ok', detail: place }];
-    throw new Error(`it answers with status ${status}`);
+    return [{ subject, state: 'ok', detail: `${place}: ${await pingClickHouse(clickhouseUrl)}` }];
   } catch (error) {
-    const { message, cause } = error as Error;
-    const reason = cause instanceof Error ? cause.message : message;
-    return [
-      {
-        subject,
-        state: 'problem',
-        detail: `${place}: ${reason}`,
-        remedy: 'start it, or correct CLICKHOUSE_URL',
-      },
-    ];
+    const remedy = 'start it, or correct CLICKHOUSE_URL; ClickHouse 24.8 or later is needed';
+    return [{ subject, state: 'problem', detail: `${place}: ${messageOf(error)}`, remedy }];
   }
 }
 
@@ -98,9 +89,16 @@ export function checkModels({ models, offline }: Pick<Config, 'models' | 'offlin
       if (offline !== true) return { subject, state: 'ok', detail };
       return { subject, state: 'ok', detail: `${source}, from the cache, because the server is offline` };
     }
-    if (existsSync(parsed.path)) return { subject, state: 'ok', detail: parsed.path };
-    const remedy = 'correct --models: there is no such folder or file';
-    return { subject, state: 'problem', detail: parsed.path, remedy };
+    try {
+      accessSync(parsed.path, constants.R_OK);
+      return { subject, state: 'ok', detail: parsed.path };
+    } catch (error) {
+      const remedy =
+        (error as NodeJS.ErrnoException).code === 'EACCES'
+          ? 'let this user read it, or run as one who may'
+          : 'correct --models: there is no such folder or file';
+      return { subject, state: 'problem', detail: parsed.path, remedy };
+    }
   });
 }
 
