@@ -104,19 +104,34 @@ export function checkModels({ models, offline }: Pick<Config, 'models' | 'offlin
 
 export async function checkAddress({ host, port }: Pick<Config, 'host' | 'port'>): Promise<Finding> {
   const subject = 'address';
-  const detail = `${host}:${port}`;
+  const place = `${host}:${port}`;
   const fault = await tryToListen(host, port);
-  if (fault === 'EADDRINUSE') {
-    const remedy = 'another program, or a server of yours, listens there: end it, or choose another --port';
-    return { subject, state: 'problem', detail: `${detail} is in use`, remedy };
+  const isOurs = fault === 'EADDRINUSE' && (await isOurServer(host, port));
+  const detail = isOurs ? `${place}, where an Ortler server answers` : place;
+  if (fault === 'EADDRINUSE' && !isOurs) {
+    const remedy = 'another program listens there: end it, or choose another --port';
+    return { subject, state: 'problem', detail: `${place} is in use`, remedy };
   }
-  if (fault !== undefined) {
+  if (fault !== undefined && !isOurs) {
     const remedy = 'choose another --host or --port';
-    return { subject, state: 'problem', detail: `${detail} cannot be listened on (${fault})`, remedy };
+    return { subject, state: 'problem', detail: `${place} cannot be listened on (${fault})`, remedy };
   }
   if (/^(127\.|::1$|localhost$)/.test(host)) return { subject, state: 'ok', detail };
   const remedy = 'others can reach it without encryption: put a proxy with TLS before it, see docs/nginx.md';
   return { subject, state: 'warning', detail, remedy };
+}
+
+/** Whether what listens there gives the health of an Ortler server. */
+async function isOurServer(host: string, port: number): Promise<boolean> {
+  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  const url = `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}/health`;
+  try {
+    const reply = await fetch(url, { signal: AbortSignal.timeout(2_000) });
+    const health = (await reply.json()) as Partial<Record<string, unknown>>;
+    return Array.isArray(health.models) && Array.isArray(health.databases);
+  } catch {
+    return false;
+  }
 }
 
 function tryToListen(host: string, port: number): Promise<string | undefined> {

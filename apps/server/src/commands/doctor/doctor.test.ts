@@ -87,6 +87,20 @@ it.each(['postgres://me:secret@127.0.0.1:1/x', 'postgres://127.0.0.1:1/x?user=me
   },
 );
 
+it('takes no running Ortler server for another program', async () => {
+  const server = createHttpServer((_, reply) => {
+    reply.writeHead(503, { 'content-type': 'application/json' }).end('{"models":[],"databases":[]}');
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const { bySubject } = await examine({ port: String(port) });
+  server.close();
+  expect(bySubject.get('address')).toMatchObject({
+    state: 'ok',
+    detail: `127.0.0.1:${port}, where an Ortler server answers`,
+  });
+});
+
 it('asks ClickHouse with user and password, and says neither a wrong password nor an absent server aloud', async () => {
   const clickHouse = createHttpServer((request, reply) => {
     const credentials = `Basic ${Buffer.from('me:secret').toString('base64')}`;
