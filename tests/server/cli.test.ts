@@ -57,6 +57,18 @@ it('explains itself', async () => {
   expect(chat.out).toMatch(/--api-key <key>\s+key for the server of --url/);
 });
 
+it.each([
+  [['serv'], 'ortler', '(Did you mean serve?)'],
+  [['serve', '--prot', '1'], 'ortler serve', '(Did you mean --port?)'],
+  [['keys', 'lst'], 'ortler keys', '(Did you mean list?)'],
+  [['keys', 'remove'], 'ortler keys remove', "missing required argument 'id'"],
+])('names the help of the command in which a mistake is: %j', async (args, command, words) => {
+  const { code, out, err } = await ortler(args);
+  expect([code, out]).toEqual([1, '']);
+  expect(err).toContain(words);
+  expect(err).toContain(`Run \`${command} --help\` for `);
+});
+
 describe('ortler chat', () => {
   const settings = ['--temperature', '0', '--max-tokens', '6'];
 

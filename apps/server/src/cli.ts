@@ -37,8 +37,7 @@ Examples:
 const program = new Command('ortler')
   .description('LLM inference on ONNX Runtime: a server, a chat in the terminal, and a model builder.')
   .version(VERSION)
-  .addHelpText('after', EXAMPLES)
-  .showHelpAfterError('Run `ortler --help` for commands and examples.');
+  .addHelpText('after', EXAMPLES);
 
 // In the order of `--help`.
 for (const register of [
@@ -53,6 +52,7 @@ for (const register of [
   registerFeedbackCommands,
 ])
   register(program);
+leadToOwnHelp(program, program.name());
 
 try {
   const [major] = process.versions.node.split('.');
@@ -64,4 +64,11 @@ try {
   if (!(error instanceof UserError || error instanceof ConfigError)) throw error;
   processTerminal.err(`${error.message}\n`);
   process.exitCode = 1;
+}
+
+/** A mistake in the arguments of a command names the help of that command, not the list of all. */
+function leadToOwnHelp(command: Command, path: string): void {
+  const content = command.commands.length > 0 ? 'commands' : 'arguments';
+  command.showHelpAfterError(`Run \`${path} --help\` for ${content} and examples.`);
+  for (const inner of command.commands) leadToOwnHelp(inner, `${path} ${inner.name()}`);
 }

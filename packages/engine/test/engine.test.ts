@@ -287,6 +287,15 @@ describe('leaving early', () => {
     expect(engine.health.stats.stepCount - steps).toBeLessThan(20);
   });
 
+  test('a signal that is none is refused', async () => {
+    const signal = 'soon' as unknown as AbortSignal;
+    const request = await echoText(engine, 'Hi');
+    await expect(collect(engine.generate(request, { signal }))).rejects.toMatchObject({
+      code: 'invalid_request',
+      message: 'signal must be an AbortSignal; got "soon".',
+    });
+  });
+
   test('the signal ends the request with `aborted`, before and while it runs', async () => {
     const controller = new AbortController();
     const request = await echoText(engine, 'Hi', { stop: { ignoreEos: true } });

@@ -41,7 +41,7 @@ export interface OpenCheckpoint {
   writeCompanions(folder: string): Promise<readonly string[]>;
 }
 
-/** The checkpoint at a path. Throws: `source_invalid` for a folder with several GGUF models. */
+/** The checkpoint at a path. Throws: `source_invalid` for a folder with several GGUF models, `source_unreadable`. */
 export async function findCheckpoint(path: string): Promise<CheckpointSource> {
   const file = await findGguf(path);
   return file === undefined ? huggingFaceSource(path) : ggufSource(file);

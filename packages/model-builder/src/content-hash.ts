@@ -18,6 +18,7 @@ import { type FolderFiles, type HashOptions, hashFolders } from './file-hashes.t
 import { forContext, longRopeChoice } from './hugging-face/long-rope.ts';
 import { ADAPTER_WEIGHTS_FILE } from './lora/adapter.ts';
 import { ADAPTER_CONFIG_FILE } from './lora/adapter-config.ts';
+import { readFault } from './read-fault.ts';
 
 /**
  * Raised whenever the builder writes different bytes for the same checkpoint, or refuses a checkpoint that it built wrongly
@@ -116,14 +117,16 @@ export function settleKvType(
   throw new ModelBuildError('unsupported', message);
 }
 
-/** Path of the stamp file of a folder or a file, apart from it, because it may be read-only. Throws: `source_invalid`. */
+/**
+ * Path of the stamp file of a folder or a file, apart from it, because it may be read-only.
+ * Throws: `source_invalid`, `source_unreadable`.
+ */
 export async function stampPathFor(
   source: string,
   stampDir: string | undefined,
 ): Promise<string | undefined> {
   const path = await realpath(source).catch((cause: unknown) => {
-    const message = `${source} does not exist or cannot be read`;
-    throw new ModelBuildError('source_invalid', message, { file: source, cause });
+    throw readFault(source, cause);
   });
   if (stampDir === undefined) return undefined;
   const name = createHash('sha256').update(path).digest('hex').slice(0, 32);

@@ -4,7 +4,8 @@
 /**
  * Why a checkpoint was refused or a build failed.
  *
- * - `source_invalid`: the checkpoint folder lacks a file or a file of it cannot be read.
+ * - `source_invalid`: the checkpoint folder lacks a file or is no checkpoint.
+ * - `source_unreadable`: a file or folder may not be read by this user, or reading it failed.
  * - `config_invalid`: `config.json` is not valid for its `model_type`; `key` names the value.
  * - `unsupported`: the checkpoint is well formed but uses a feature that this builder does not support.
  * - `weights_corrupt`: a weights file is truncated, damaged or contradicts itself.
@@ -16,6 +17,7 @@
  */
 export type ModelBuildErrorCode =
   | 'source_invalid'
+  | 'source_unreadable'
   | 'config_invalid'
   | 'unsupported'
   | 'weights_corrupt'

@@ -6,6 +6,7 @@ import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/prom
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { ModelBuildError } from './errors.ts';
+import { readFault } from './read-fault.ts';
 
 const HASH_CHUNK_BYTES = 1 << 20;
 
@@ -102,7 +103,9 @@ async function hashFile(
 ): Promise<string> {
   const hash = createHash('sha256');
   const buffer = new Uint8Array(HASH_CHUNK_BYTES);
-  const file = await open(path, 'r');
+  const file = await open(path, 'r').catch((cause: unknown) => {
+    throw readFault(path, cause);
+  });
   try {
     for (;;) {
       signal?.throwIfAborted();
@@ -118,10 +121,7 @@ async function hashFile(
 
 async function stampOf(path: string): Promise<Omit<FileStamp, 'sha256'>> {
   const stats = await stat(path, { bigint: true }).catch((cause: unknown) => {
-    throw new ModelBuildError('source_invalid', `${path} is missing or cannot be read`, {
-      file: path,
-      cause,
-    });
+    throw readFault(path, cause);
   });
   return {
     size: String(stats.size),

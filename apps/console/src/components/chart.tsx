@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { useTheme } from './theme.ts';
+import { timeRange } from './time-range.ts';
 
 export interface ChartLine {
   readonly label: string;
@@ -50,11 +51,7 @@ const AXES: Readonly<Record<ChartProps['axis'], uPlot.Axis>> = {
   },
 };
 
-/** Also before the first two samples, where there is no range yet. Unit: seconds since 1970. */
-function atLeastOneMinute(_: unknown, low: number | null, high: number | null): [number, number] {
-  const end = high ?? Date.now() / 1000;
-  return [Math.min(low ?? end, end - 60), end];
-}
+const NO_MARKS: readonly number[] = [];
 
 export function Chart({
   label,
@@ -64,7 +61,7 @@ export function Chart({
   height = 150,
   format = String,
   yMax,
-  marks = [],
+  marks = NO_MARKS,
 }: ChartProps) {
   const holder = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
@@ -97,7 +94,8 @@ export function Chart({
         width: element.clientWidth || 300,
         height,
         scales: {
-          x: { time: axis !== 'step', ...(axis !== 'step' && { range: atLeastOneMinute }) },
+          x:
+            axis === 'step' ? { time: false } : { time: true, range: ({ data }) => timeRange(data[0], axis) },
           // From 0, so that heights compare.
           y: {
             range: (_, low, high) => [Math.min(0, low ?? 0), yMax ?? ((high ?? 0) > 0 ? high * 1.08 : 1)],
@@ -115,7 +113,8 @@ export function Chart({
             label: line.label,
             stroke: colourOf(line, index),
             width: line.isEdge === true ? 0.5 : 1.5,
-            points: { show: axis === 'step' && line.isEdge !== true },
+            // Of days where they are far apart, so that one alone is seen.
+            points: axis === 'time' ? {} : { show: axis === 'step' && line.isEdge !== true },
             value: (_: uPlot, value: number | null) => (value === null ? '–' : format(value)),
           })),
         ],
@@ -164,6 +163,12 @@ export function Chart({
     plot.current?.setData([[...xs], ...lines.map(({ values }) => [...values])] as uPlot.AlignedData);
   }, [xs, lines, shape]);
 
+  useEffect(() => {
+    // They may come after the lines.
+    void marks;
+    plot.current?.redraw(false);
+  }, [marks]);
+
   const last = lines
     .filter(({ isEdge }) => isEdge !== true)
     .map(line => `${line.label} ${line.values.at(-1) == null ? 'unknown' : format(line.values.at(-1)!)}`);
@@ -172,7 +177,7 @@ export function Chart({
       ref={holder}
       role="img"
       aria-label={`${label}. Last: ${last.join(', ')}.`}
-      className="min-w-0 text-xs"
+      className="min-w-0 text-xs wrap-anywhere"
     />
   );
 }

@@ -5,6 +5,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { cn } from './class-names.ts';
+import { Notice } from './notice.tsx';
 
 export interface DataColumn<Row> {
   /** Name of the column, by which it is sorted. */
@@ -26,6 +27,8 @@ interface DataTableProps<Row> {
   readonly label: string;
   readonly columns: readonly DataColumn<Row>[];
   readonly rows: readonly Row[];
+  /** Said in the place of rows where there are none. Absent: it is not known yet whether there are. */
+  readonly emptyText: string | undefined;
   readonly rowId: (row: Row) => string;
   /** What the rows answer: when it changes, other rows take their place and are shown from the first one. */
   readonly query: unknown;
@@ -45,8 +48,8 @@ const ROW_HEIGHT = 28;
 const AHEAD = 60;
 
 export function DataTable<Row>(props: DataTableProps<Row>) {
-  const { label, columns, rows, rowId, query, totalCount, onOpen, openId, hasMore, onMore, className } =
-    props;
+  const { label, columns, rows, emptyText, rowId, query, totalCount } = props;
+  const { onOpen, openId, hasMore, onMore, className } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const [focused, setFocused] = useState(0);
   const virtualizer = useVirtualizer({
@@ -153,6 +156,13 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
           })}
         </div>
       </div>
+      {rows.length === 0 && emptyText !== undefined && (
+        <div role="row" tabIndex={-1} aria-rowindex={2} className="sticky left-0">
+          <div role="gridcell" tabIndex={-1}>
+            <Notice>{emptyText}</Notice>
+          </div>
+        </div>
+      )}
     </div>
   );
 }

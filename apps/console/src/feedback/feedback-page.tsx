@@ -100,6 +100,9 @@ export function FeedbackPage() {
               label="Feedback"
               columns={FEEDBACK_COLUMNS}
               rows={loaded}
+              emptyText={
+                rows.isSuccess && !rows.isPlaceholderData ? emptyTextOf(project, query.filter) : undefined
+              }
               rowId={rowIdOf}
               query={query}
               totalCount={count.data}
@@ -187,6 +190,10 @@ function FilterPanel({ filter, fields, onChange }: FilterPanelProps) {
 
 function asGroup(node: FilterNode): Group {
   return node.kind === 'group' ? node : group('$and', node);
+}
+
+function emptyTextOf(project: string, filter: ReturnType<typeof toFilter>): string {
+  return filter === undefined ? `There is no feedback in the project ${project}.` : 'No feedback matches.';
 }
 
 function printFilter(filter: Group): string {

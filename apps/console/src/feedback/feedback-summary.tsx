@@ -20,16 +20,16 @@ export function FeedbackSummary({ query }: { readonly query: FeedbackQuery }) {
       {tally.isFetching && data === undefined && <Notice>Counting…</Notice>}
       {tally.isError && <FailureNotice error={tally.error} />}
       {data !== undefined && (
-        <div className="grid gap-3 p-3 lg:grid-cols-2">
+        <div className="grid grid-cols-1 gap-3 p-3 lg:grid-cols-2">
           <table className="h-min w-full text-sm">
             <caption className="sr-only">Feedback by type</caption>
             <tbody>
               {data.byType.map(([type, count]) => (
                 <tr key={type}>
-                  <th scope="row" className="pr-3 text-left font-normal">
+                  <th scope="row" className="pr-3 text-left font-normal wrap-anywhere">
                     {type}
                   </th>
-                  <td className="w-1/2">
+                  <td className="w-1/2 max-sm:w-1/4">
                     <svg
                       viewBox="0 0 100 6"
                       preserveAspectRatio="none"

@@ -53,7 +53,7 @@ export function PlaygroundPage({ model }: PlaygroundPageProps) {
   const isOther = view === 'compare' && edited === 'B';
   const obstacle = obstacleOf(settings) ?? (view === 'compare' ? obstacleOf(sides.B) : null);
   return (
-    <div className="grid h-full min-h-0 grid-rows-[auto_minmax(0,1fr)] lg:grid-cols-[minmax(0,1fr)_20rem]">
+    <div className="grid h-full min-h-0 grid-cols-1 grid-rows-[auto_minmax(0,1fr)] lg:grid-cols-[minmax(0,1fr)_20rem]">
       <header className="flex min-h-11 flex-wrap items-center gap-2 border-b px-4 py-1.5 lg:col-span-2">
         <h1 className="mr-2 text-sm font-semibold">Playground</h1>
         <fieldset aria-label="Kind of request" className="flex">

@@ -1,5 +1,6 @@
 // Models under training: their metrics over the steps, checkpoints on the same axis, and trajectories.
 
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { Chart } from '../components/chart.tsx';
@@ -7,12 +8,16 @@ import { FailureNotice, Notice } from '../components/notice.tsx';
 import { Page } from '../components/page.tsx';
 import { Select } from '../components/ui/input.tsx';
 import { Panel } from '../components/ui/panel.tsx';
+import { useTRPC } from '../connection/api-client.ts';
+import { formatMetric } from './format-metric.ts';
 import { toMetricCurves } from './metric-curves.ts';
 import { TrajectoryTable } from './trajectory-table.tsx';
 import { type TrainingModel, useCheckpoints, useSplitMetrics, useTrainingModels } from './use-training.ts';
 
 const nameOf = ({ entity, project, name }: TrainingModel) => `${entity}/${project}/${name}`;
-const short = (value: number) => String(Number(value.toPrecision(4)));
+/** As the server lists and serves it: by its name alone where entity and project are the default. */
+const checkpointId = (model: TrainingModel, step: number) =>
+  `${nameOf(model).replace(/^default\/default\//, '')}:step${step}`;
 
 export function TrainingPage() {
   const models = useTrainingModels();
@@ -48,7 +53,7 @@ export function TrainingPage() {
       )}
       {model !== undefined && (
         <div key={model.id} className="flex flex-col gap-3">
-          <p className="text-sm text-muted">
+          <p className="text-sm wrap-anywhere text-muted">
             {nameOf(model)}, trained from {model.base_model}, created {model.created_at.slice(0, 10)}
           </p>
           <MetricCharts modelId={model.id} />
@@ -77,7 +82,7 @@ function MetricCharts({ modelId }: { readonly modelId: string }) {
             xs={steps}
             lines={lines}
             marks={marks}
-            format={short}
+            format={formatMetric}
           />
         </Panel>
       ))}
@@ -87,6 +92,10 @@ function MetricCharts({ modelId }: { readonly modelId: string }) {
 
 function CheckpointTable({ model }: { readonly model: TrainingModel }) {
   const checkpoints = useCheckpoints(model.id);
+  const trpc = useTRPC();
+  const served = useQuery(trpc.models.list.queryOptions());
+  // Checkpoints with weights answer chats; the others have metrics only.
+  const servedIds = useMemo(() => new Set(served.data?.data.map(({ id }) => id)), [served.data]);
   if (checkpoints.isError) return <FailureNotice error={checkpoints.error} />;
   if (checkpoints.data === undefined || checkpoints.data.length === 0) return null;
   return (
@@ -97,16 +106,18 @@ function CheckpointTable({ model }: { readonly model: TrainingModel }) {
             <span className="w-20">step {step}</span>
             <span className="min-w-0 flex-1 truncate text-muted">
               {Object.entries(metrics)
-                .map(([name, value]) => `${name} ${short(value)}`)
+                .map(([name, value]) => `${name} ${formatMetric(value)}`)
                 .join(', ')}
             </span>
-            <Link
-              to="/"
-              search={{ model: `${nameOf(model)}:step${step}` }}
-              className="rounded-md px-2 py-1 text-xs text-accent hover:bg-hover"
-            >
-              Chat<span className="sr-only"> with step {step}</span>
-            </Link>
+            {servedIds.has(checkpointId(model, step)) && (
+              <Link
+                to="/"
+                search={{ model: checkpointId(model, step) }}
+                className="rounded-md px-2 py-1 text-xs text-accent hover:bg-hover"
+              >
+                Chat<span className="sr-only"> with step {step}</span>
+              </Link>
+            )}
           </li>
         ))}
       </ul>

@@ -75,6 +75,7 @@ export function TrajectoryTable({ modelId }: { readonly modelId: string }) {
           label="Trajectories"
           columns={COLUMNS}
           rows={rows}
+          emptyText={list.isSuccess ? emptyTextOf(filter) : undefined}
           rowId={rowId}
           query={filter}
           onOpen={setOpened}
@@ -87,6 +88,12 @@ export function TrajectoryTable({ modelId }: { readonly modelId: string }) {
       {opened !== null && <TrajectoryView trajectory={opened} onClose={() => setOpened(null)} />}
     </>
   );
+}
+
+function emptyTextOf(filter: TrajectoryFilter): string {
+  return Object.keys(filter).length === 0
+    ? 'No trajectory has been logged for this model.'
+    : 'No trajectory matches.';
 }
 
 /** Empty fields filter nothing; a text that is no number is named. */

@@ -26,7 +26,7 @@ export function TrajectoryView({
         </Button>
       }
     >
-      <p className="flex flex-wrap items-center gap-2 border-b px-3 py-2 text-xs">
+      <p className="flex flex-wrap items-center gap-2 border-b px-3 py-2 text-xs wrap-anywhere">
         <Badge tone={reward > 0 ? 'good' : 'plain'}>reward {reward}</Badge>
         <Badge>
           {split}, step {step}

@@ -1,6 +1,6 @@
 // Shared parts of commands that work on the databases: opening them, turning expected failures into messages, a row counter.
 
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { ApiError } from '@ortler/api';
 import { QueryError } from '@ortler/feedback-query';
@@ -33,8 +33,16 @@ export async function withDatabase<Result>(
 
 /** For commands that store nothing: they would make an empty database of a misspelt folder. Throws: `UserError`. */
 export function requireDatabase({ databaseUrl, dataDir }: Config): void {
-  if (databaseUrl !== undefined || existsSync(join(dataDir, DATABASE_FILE))) return;
-  throw new UserError(`There is no database in ${dataDir}. Servers make one; --data-dir names their folder.`);
+  if (databaseUrl !== undefined) return;
+  try {
+    statSync(join(dataDir, DATABASE_FILE));
+  } catch (error) {
+    const message =
+      (error as NodeJS.ErrnoException).code === 'EACCES'
+        ? `The data folder ${dataDir} may not be read by this user. Run the command as the user of the server.`
+        : `There is no database in ${dataDir}. Servers make one; --data-dir names their folder.`;
+    throw new UserError(message, { cause: error });
+  }
 }
 
 /** Runs `work` on the feedback of the configuration. Throws: as `withDatabase`. */

@@ -109,9 +109,10 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The address of a database for messages and logs: its password is replaced by asterisks. */
+/** The address of a database for messages and logs: its password is replaced by asterisks, also one that is a parameter. */
 export function withoutPassword(text: string): string {
   const url = new URL(text);
   if (url.password !== '') url.password = '***';
+  if (url.searchParams.has('password')) url.searchParams.set('password', '***');
   return url.href;
 }

@@ -173,6 +173,7 @@ it('tries again when the Hub cannot be reached, and not when it has no such mode
 
 it.each([
   new ModelBuildError('write_failed', 'The disk is full.'),
+  new ModelBuildError('source_unreadable', '/a may not be read by this user'),
   new HubError('no_space', 'The disk is full.'),
   Object.assign(new Error('The disk is full.'), { syscall: 'mkdir', code: 'ENOSPC' }),
 ])('builds again after a failure whose cause may have gone: %s', async error => {

@@ -225,7 +225,11 @@ const PASSING_HUB_ERRORS: readonly HubErrorCode[] = [
   'write_failed',
 ];
 /** A full disk, a permission; want of memory. */
-const PASSING_BUILD_ERRORS: readonly ModelBuildErrorCode[] = ['write_failed', 'build_failed'];
+const PASSING_BUILD_ERRORS: readonly ModelBuildErrorCode[] = [
+  'source_unreadable',
+  'write_failed',
+  'build_failed',
+];
 
 /** Whether fetching or building may succeed later without a change of the configuration. */
 function mayGoAway(error: unknown): boolean {

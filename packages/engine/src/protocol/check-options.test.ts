@@ -12,7 +12,7 @@ const REFUSALS: readonly (readonly [Partial<EngineOptions>, string, string])[] =
   [{ tuning: { cacheSlots: -1 } }, 'tuning.cacheSlots', 'at least 0'],
   [{ tuning: { cacheSlots: 1 }, prefixCaching: false }, 'tuning.cacheSlots', 'without prefixCaching; got 1'],
   [{ tuning: { cacheBytes: 0 } }, 'tuning.cacheBytes', 'at least 1'],
-  [{ link: 'thread' as 'worker' }, 'link', 'worker, process or in-process; got thread'],
+  [{ link: 'thread' as 'worker' }, 'link', 'worker, process or in-process; got "thread"'],
   [{ stepTimeoutMs: 1_000 }, 'stepTimeoutMs', "needs link: 'process'; with 'worker'"],
   [{ stepTimeoutMs: 0.5, link: 'process' }, 'stepTimeoutMs', 'from 0 to 2147483647; got 0.5'],
   [{ devise: 'cpu' } as object, 'devise', 'is unknown; there are'],

@@ -2,6 +2,7 @@
 // checked where it is loaded. Callers: create-engine.ts, and hosts that download or build a model first.
 
 import { EngineError } from '../errors.ts';
+import { describeValue } from '../request/describe-value.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { HOST_OPTIONS, MODEL_OPTIONS, type OptionEntry, TUNING_OPTIONS } from './options.ts';
 
@@ -26,7 +27,10 @@ export function checkOptions(options: EngineOptions, hostOptions: object = {}): 
   checkNames('', { ...hostOptions, ...HOST_OPTIONS, ...MODEL_OPTIONS, ...OTHER_OPTIONS }, options);
   checkNames('tuning.', TUNING_OPTIONS, tuning);
   if (typeof options.modelDir !== 'string')
-    throw wrongOption('modelDir', `must be the path of a model folder; got ${String(options.modelDir)}`);
+    throw wrongOption(
+      'modelDir',
+      `must be the path of a model folder; got ${describeValue(options.modelDir)}`,
+    );
   checkRanges('', { ...HOST_OPTIONS, ...MODEL_OPTIONS }, options);
   checkRanges('tuning.', TUNING_OPTIONS, tuning);
   if (stepTimeoutMs !== undefined && link !== 'process')
@@ -60,6 +64,6 @@ function checkRanges(
   for (const [name, { range, isInRange }] of Object.entries(table)) {
     const value = given.get(name);
     if (value !== undefined && !isInRange(value as never))
-      throw wrongOption(`${path}${name}`, `must be ${range}; got ${String(value)}`);
+      throw wrongOption(`${path}${name}`, `must be ${range}; got ${describeValue(value)}`);
   }
 }

@@ -1,5 +1,6 @@
 // Compares a value with a shape: names of fields and kinds of values. Caller: request-shape.ts.
 
+import { describeValue } from './describe-value.ts';
 import { wrongParameter } from './parameter-checks.ts';
 
 export type Shape =
@@ -74,10 +75,4 @@ function isText(value: unknown): boolean {
 
 function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** A value in a message, whatever it is. */
-export function describeValue(value: unknown): string {
-  if (value === null || typeof value !== 'object') return String(value);
-  return Array.isArray(value) ? 'a list' : 'an object';
 }

@@ -2,6 +2,7 @@
 // Callers: the validation files beside it, and the text side for what needs the tokenizer.
 
 import { EngineError } from '../errors.ts';
+import { describeValue } from './describe-value.ts';
 
 /** The error of one wrong field. */
 export function wrongParameter(parameter: string, message: string): EngineError {
@@ -11,7 +12,10 @@ export function wrongParameter(parameter: string, message: string): EngineError 
 /** Throws: `invalid_request` unless `value` is a whole number within the bounds, which belong to the range. */
 export function checkCount(path: string, value: number, least: number, most: number): void {
   if (Number.isInteger(value) && value >= least && value <= most) return;
-  throw wrongParameter(path, `${path} must be a whole number from ${least} to ${most}; got ${value}.`);
+  throw wrongParameter(
+    path,
+    `${path} must be a whole number from ${least} to ${most}; got ${describeValue(value)}.`,
+  );
 }
 
 /** Throws: `invalid_request` for the first id that is not in the vocabulary. */
@@ -24,7 +28,10 @@ export function checkTokenIds(path: string, ids: ArrayLike<number>, vocabSize: n
 /** Throws: `invalid_request` when the id is not in the vocabulary. */
 export function checkTokenId(path: string, id: number, vocabSize: number): void {
   if (isTokenId(id, vocabSize)) return;
-  throw wrongParameter(path, `${path} must be a token id from 0 to ${vocabSize - 1}; got ${id}.`);
+  throw wrongParameter(
+    path,
+    `${path} must be a token id from 0 to ${vocabSize - 1}; got ${describeValue(id)}.`,
+  );
 }
 
 function isTokenId(id: number, vocabSize: number): boolean {

@@ -32,7 +32,7 @@ describe('a request from a caller without types', () => {
       'sampling.temperature',
       'null',
     ],
-    ['a number as text', { prompt: 'a', sampling: { topP: '0.5' } }, 'sampling.topP', 'a number; got 0.5'],
+    ['a number as text', { prompt: 'a', sampling: { topP: '0.5' } }, 'sampling.topP', 'a number; got "0.5"'],
     [
       'biases as OpenAI writes them',
       { prompt: 'a', sampling: { logitBias: { 5: 1 } } },
@@ -45,7 +45,7 @@ describe('a request from a caller without types', () => {
       'sampling.logitBias[0]',
       'an object',
     ],
-    ['one stop string', { prompt: 'a', stop: { strings: 'END' } }, 'stop.strings', 'a list; got END'],
+    ['one stop string', { prompt: 'a', stop: { strings: 'END' } }, 'stop.strings', 'a list; got "END"'],
     [
       'a stop string that is a number',
       { prompt: 'a', stop: { strings: [3] } },
@@ -78,8 +78,8 @@ describe('a request from a caller without types', () => {
     ['no prompt', {}, 'prompt', 'must be an object'],
     ['an empty prompt', { prompt: {} }, 'prompt', 'one of messages, text and tokenIds; got none'],
     ['two prompts', { prompt: { messages, text: 'a' } }, 'prompt', 'got messages and text'],
-    ['messages that are text', { prompt: { messages: 'Hi' } }, 'prompt.messages', 'a list; got Hi'],
-    ['a message that is text', { prompt: { messages: ['Hi'] } }, 'prompt.messages[0]', 'an object; got Hi'],
+    ['messages that are text', { prompt: { messages: 'Hi' } }, 'prompt.messages', 'a list; got "Hi"'],
+    ['a message that is text', { prompt: { messages: ['Hi'] } }, 'prompt.messages[0]', 'an object; got "Hi"'],
     [
       'a message without a role',
       { prompt: { messages: [{ content: 'Hi' }] } },

@@ -2,6 +2,7 @@
 // validation follow. A new number needs an entry here and the code that acts on it.
 
 import { EngineError } from '../errors.ts';
+import { describeValue } from './describe-value.ts';
 
 /** One numeric sampling parameter. */
 interface SamplingField {
@@ -110,7 +111,7 @@ export function validateSamplingParams(
 }
 
 function outOfRange(field: string, value: unknown, range: string): EngineError {
-  return new EngineError('invalid_request', `${field} must be ${range}; got ${String(value)}.`, {
+  return new EngineError('invalid_request', `${field} must be ${range}; got ${describeValue(value)}.`, {
     parameter: `sampling.${field}`,
   });
 }

@@ -3,7 +3,8 @@
 
 import type { EngineError } from '../errors.ts';
 import type { ChatMessage } from './chat-message.ts';
-import { checkShape, describeValue } from './check-shape.ts';
+import { checkShape } from './check-shape.ts';
+import { describeValue } from './describe-value.ts';
 import type { BeamSearch, GenerationRequest, LogprobsRequest, Prompt } from './generation-request.ts';
 import { checkCount, checkTokenIds, wrongParameter } from './parameter-checks.ts';
 import { promptTooLong } from './prompt-too-long.ts';

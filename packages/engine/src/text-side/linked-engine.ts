@@ -6,13 +6,14 @@ import { EngineError } from '../errors.ts';
 import type { CoreLink } from '../link/core-link.ts';
 import type { ConstraintOptions } from '../protocol/engine-options.ts';
 import type { ChatMessage, ChatTemplateOptions } from '../request/chat-message.ts';
+import { describeValue } from '../request/describe-value.ts';
 import type { GenerationEvent } from '../request/generation-event.ts';
 import type { GenerationRequest, Prompt } from '../request/generation-request.ts';
 import { checkTokenIds, wrongParameter } from '../request/parameter-checks.ts';
 import { ChoiceAssembler } from '../text/choice-assembler.ts';
 import { Detokenizer, detokenize } from '../text/detokenizer.ts';
 import type { Tokenizer } from '../text/tokenizer.ts';
-import { throwIfAborted } from './aborted.ts';
+import { checkSignal, throwIfAborted } from './aborted.ts';
 import { createAnswerReader } from './answer-reader.ts';
 import { searchBeams } from './beam/search-beams.ts';
 import { type ConstrainedRequest, ConstrainedRequests } from './constrained-requests.ts';
@@ -64,6 +65,7 @@ export class LinkedEngine implements Engine {
     { signal }: GenerateOptions = {},
   ): AsyncGenerator<GenerationEvent, void, undefined> {
     if (this.#isClosing) throw closed();
+    checkSignal(signal);
     this.#openCount++;
     let leave: (() => void) | undefined;
     try {
@@ -110,7 +112,8 @@ export class LinkedEngine implements Engine {
   }
 
   async encode(text: string, options?: { readonly addSpecialTokens?: boolean }): Promise<readonly number[]> {
-    if (typeof text !== 'string') throw wrongParameter('text', `text must be text; got ${String(text)}.`);
+    if (typeof text !== 'string')
+      throw wrongParameter('text', `text must be text; got ${describeValue(text)}.`);
     return Array.from(await this.#parts.prompts.encode(text, options?.addSpecialTokens ?? false));
   }
 

@@ -4,6 +4,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { listGgufFiles } from '@ortler/gguf';
 import { ModelBuildError } from '../errors.ts';
+import { checkReadable } from '../read-fault.ts';
 
 /** Projectors of images lie beside their model and are no models. */
 const PROJECTOR = /mmproj/i;
@@ -11,12 +12,14 @@ const PROJECTOR = /mmproj/i;
 /**
  * Path of the file, or of the first shard. Undefined for a folder with safetensors, or without GGUF files.
  *
- * Throws: `source_invalid` for a folder with several models, and for a single file of a checkpoint or an export.
+ * Throws: `source_invalid` for a folder with several models, and for a single file of a checkpoint or an export;
+ * `source_unreadable`.
  */
 export async function findGguf(source: string): Promise<string | undefined> {
   // A file without the extension too, as in caches that name files by their hash: its first bytes decide.
   const stats = await stat(source).catch(() => undefined);
   if (stats === undefined) return undefined;
+  await checkReadable(source);
   if (!stats.isDirectory()) {
     if (/\.(safetensors|onnx|json)$/i.test(source)) {
       const message = `${source} is one file of a model; give the path of its folder`;

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { GraphVariant } from '@ortler/engine/graph-contract';
 import { ModelBuildError } from '../errors.ts';
 import { findExports } from '../exported/find-exports.ts';
+import { checkReadable } from '../read-fault.ts';
 import { describeBuilt } from './describe-built.ts';
 import { describeCheckpoint } from './describe-checkpoint.ts';
 import { describeExport } from './describe-export.ts';
@@ -27,8 +28,7 @@ export async function describeModel(
   path: string,
   { variant, emptyFiles = new Set() }: DescribeModelOptions,
 ): Promise<ModelDescription> {
-  if ((await stat(path).catch(() => undefined)) === undefined)
-    throw new ModelBuildError('source_invalid', `${path} does not exist`, { file: path });
+  await checkReadable(path);
   const built = await describeBuilt(path);
   if (built !== undefined) return built;
   if ((await stat(join(path, 'adapter_config.json')).catch(() => undefined)) !== undefined) {

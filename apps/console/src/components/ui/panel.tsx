@@ -13,7 +13,7 @@ export function Panel({ title, actions, className, children, ...props }: PanelPr
     <section className={cn('min-w-0 rounded-md border bg-raised', className)} {...props}>
       {(title !== undefined || actions !== undefined) && (
         <header className="flex min-h-9 flex-wrap items-center justify-between gap-2 border-b px-3 py-1">
-          <h2 className="text-sm font-semibold">{title}</h2>
+          <h2 className="min-w-0 text-sm font-semibold wrap-anywhere">{title}</h2>
           {actions !== undefined && <div className="flex flex-wrap items-center gap-1">{actions}</div>}
         </header>
       )}

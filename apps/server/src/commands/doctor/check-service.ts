@@ -1,12 +1,13 @@
 // Checks of what a server would use, for `ortler doctor`: disk, databases, models, address. Nothing is created or changed.
 
-import { existsSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { formatBytes, parseModelSource } from '@ortler/hub';
 import type { Config } from '../../config/config.ts';
 import { isOwnModel } from '../../config/model-list.ts';
-import { withoutPassword } from '../../db/database-errors.ts';
+import { pingClickHouse } from '../../db/clickhouse/open-clickhouse.ts';
+import { messageOf, withoutPassword } from '../../db/database-errors.ts';
 import { pingPostgres } from '../../db/postgres/open-postgres.ts';
 import { checkPages, findDatabaseFile } from '../../db/sqlite/check-database-file.ts';
 import { DATABASE_FILE } from '../../db/sqlite/open-sqlite.ts';
@@ -67,20 +68,10 @@ export async function checkClickHouse({ clickhouseUrl }: Pick<Config, 'clickhous
   const subject = 'ClickHouse';
   const place = withoutPassword(clickhouseUrl);
   try {
-    const { status } = await fetch(new URL('/ping', clickhouseUrl), { signal: AbortSignal.timeout(5_000) });
-    if (status === 200) return [{ subject, state: 'ok', detail: place }];
-    throw new Error(`it answers with status ${status}`);
+    return [{ subject, state: 'ok', detail: `${place}: ${await pingClickHouse(clickhouseUrl)}` }];
   } catch (error) {
-    const { message, cause } = error as Error;
-    const reason = cause instanceof Error ? cause.message : message;
-    return [
-      {
-        subject,
-        state: 'problem',
-        detail: `${place}: ${reason}`,
-        remedy: 'start it, or correct CLICKHOUSE_URL',
-      },
-    ];
+    const remedy = 'start it, or correct CLICKHOUSE_URL; ClickHouse 24.8 or later is needed';
+    return [{ subject, state: 'problem', detail: `${place}: ${messageOf(error)}`, remedy }];
   }
 }
 
@@ -98,27 +89,49 @@ export function checkModels({ models, offline }: Pick<Config, 'models' | 'offlin
       if (offline !== true) return { subject, state: 'ok', detail };
       return { subject, state: 'ok', detail: `${source}, from the cache, because the server is offline` };
     }
-    if (existsSync(parsed.path)) return { subject, state: 'ok', detail: parsed.path };
-    const remedy = 'correct --models: there is no such folder or file';
-    return { subject, state: 'problem', detail: parsed.path, remedy };
+    try {
+      accessSync(parsed.path, constants.R_OK);
+      return { subject, state: 'ok', detail: parsed.path };
+    } catch (error) {
+      const remedy =
+        (error as NodeJS.ErrnoException).code === 'EACCES'
+          ? 'let this user read it, or run as one who may'
+          : 'correct --models: there is no such folder or file';
+      return { subject, state: 'problem', detail: parsed.path, remedy };
+    }
   });
 }
 
 export async function checkAddress({ host, port }: Pick<Config, 'host' | 'port'>): Promise<Finding> {
   const subject = 'address';
-  const detail = `${host}:${port}`;
+  const place = `${host}:${port}`;
   const fault = await tryToListen(host, port);
-  if (fault === 'EADDRINUSE') {
-    const remedy = 'another program, or a server of yours, listens there: end it, or choose another --port';
-    return { subject, state: 'problem', detail: `${detail} is in use`, remedy };
+  const isOurs = fault === 'EADDRINUSE' && (await isOurServer(host, port));
+  const detail = isOurs ? `${place}, where an Ortler server answers` : place;
+  if (fault === 'EADDRINUSE' && !isOurs) {
+    const remedy = 'another program listens there: end it, or choose another --port';
+    return { subject, state: 'problem', detail: `${place} is in use`, remedy };
   }
-  if (fault !== undefined) {
+  if (fault !== undefined && !isOurs) {
     const remedy = 'choose another --host or --port';
-    return { subject, state: 'problem', detail: `${detail} cannot be listened on (${fault})`, remedy };
+    return { subject, state: 'problem', detail: `${place} cannot be listened on (${fault})`, remedy };
   }
   if (/^(127\.|::1$|localhost$)/.test(host)) return { subject, state: 'ok', detail };
   const remedy = 'others can reach it without encryption: put a proxy with TLS before it, see docs/nginx.md';
   return { subject, state: 'warning', detail, remedy };
+}
+
+/** Whether what listens there gives the health of an Ortler server. */
+async function isOurServer(host: string, port: number): Promise<boolean> {
+  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  const url = `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}/health`;
+  try {
+    const reply = await fetch(url, { signal: AbortSignal.timeout(2_000) });
+    const health = (await reply.json()) as Partial<Record<string, unknown>>;
+    return Array.isArray(health.models) && Array.isArray(health.databases);
+  } catch {
+    return false;
+  }
 }
 
 function tryToListen(host: string, port: number): Promise<string | undefined> {

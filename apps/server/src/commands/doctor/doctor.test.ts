@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -65,11 +66,65 @@ it('says what to do about an empty database, a missing model and a port in use',
   });
 });
 
-it('names a PostgreSQL server that does not answer, without its password', async () => {
-  const { bySubject } = await examine({ databaseUrl: 'postgres://me:secret@127.0.0.1:1/x' });
-  const found = bySubject.get('database');
-  expect(found).toMatchObject({ state: 'problem', remedy: expect.stringContaining('DATABASE_URL') });
-  expect(JSON.stringify(found)).not.toContain('secret');
+// Root may read everything.
+it.skipIf(process.getuid?.() === 0)('says that a model may not be read', async () => {
+  const model = join(folder, 'closed');
+  await mkdir(model, { mode: 0 });
+  const { bySubject } = await examine({ models: `x=${model}` });
+  expect(bySubject.get('model x')).toMatchObject({
+    state: 'problem',
+    remedy: expect.stringContaining('let this user read it'),
+  });
+});
+
+it.each(['postgres://me:secret@127.0.0.1:1/x', 'postgres://127.0.0.1:1/x?user=me&password=secret'])(
+  'names a PostgreSQL server that does not answer, without its password: %s',
+  async databaseUrl => {
+    const { bySubject } = await examine({ databaseUrl });
+    const found = bySubject.get('database');
+    expect(found).toMatchObject({ state: 'problem', remedy: expect.stringContaining('DATABASE_URL') });
+    expect(JSON.stringify(found)).not.toContain('secret');
+  },
+);
+
+it('takes no running Ortler server for another program', async () => {
+  const server = createHttpServer((_, reply) => {
+    reply.writeHead(503, { 'content-type': 'application/json' }).end('{"models":[],"databases":[]}');
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const { bySubject } = await examine({ port: String(port) });
+  server.close();
+  expect(bySubject.get('address')).toMatchObject({
+    state: 'ok',
+    detail: `127.0.0.1:${port}, where an Ortler server answers`,
+  });
+});
+
+it('asks ClickHouse with user and password, and says neither a wrong password nor an absent server aloud', async () => {
+  const clickHouse = createHttpServer((request, reply) => {
+    const credentials = `Basic ${Buffer.from('me:secret').toString('base64')}`;
+    if (request.headers.authorization === credentials) return reply.end('{"version":"25.8.1.1"}\n');
+    return reply
+      .writeHead(403)
+      .end('Code: 516. DB::Exception: me: Authentication failed. (AUTHENTICATION_FAILED)');
+  }).listen(0, '127.0.0.1');
+  await once(clickHouse, 'listening');
+  const place = `127.0.0.1:${(clickHouse.address() as AddressInfo).port}`;
+  const ask = async (password: string) =>
+    (await examine({ clickhouseUrl: `http://me:${password}@${place}/default` })).bySubject.get('ClickHouse');
+  const detail = `http://me:***@${place}/default`;
+  expect(await ask('secret')).toMatchObject({ state: 'ok', detail: `${detail}: ClickHouse 25.8.1.1` });
+  const refused = await ask('hidden');
+  expect(refused).toMatchObject({
+    state: 'problem',
+    detail: expect.stringContaining('Authentication failed'),
+    remedy: expect.stringContaining('CLICKHOUSE_URL'),
+  });
+  await new Promise(resolve => clickHouse.close(resolve));
+  const absent = await ask('hidden');
+  expect(absent).toMatchObject({ state: 'problem', detail: expect.stringContaining('ECONNREFUSED') });
+  expect(JSON.stringify([refused, absent])).not.toContain('hidden');
 });
 
 it('warns of little space, and of an address that others reach', async () => {

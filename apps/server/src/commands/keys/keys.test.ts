@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -52,6 +52,22 @@ it('refuses invalid names', async () => {
   await expect(createKey(config, { name: '', team: '../x' }, terminal)).rejects.toThrow('got "../x"');
   await expect(createKey(config, { name: 'a\nb', team: null }, terminal)).rejects.toThrow('control');
 });
+
+// Root may read everything.
+it.skipIf(process.getuid?.() === 0)(
+  'says that a data folder may not be read, not that it is empty',
+  async () => {
+    const dataDir = join(folder, 'of-the-server');
+    const other = readConfig({ ORTLER_DATA_DIR: dataDir });
+    const { terminal } = record();
+    await createKey(other, { name: '', team: null }, terminal);
+    await chmod(dataDir, 0);
+    await expect(showKeys(other, terminal)).rejects.toThrow(
+      `The data folder ${dataDir} may not be read by this user.`,
+    );
+    await chmod(dataDir, 0o755);
+  },
+);
 
 it('makes no database where it only reads or removes', async () => {
   const misspelt = join(folder, 'misspelt');

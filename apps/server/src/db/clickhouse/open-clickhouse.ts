@@ -50,6 +50,7 @@ const INSERT_TIME_LIMIT_MS = 30_000;
 /** The ClickHouse server enforces the limits; the client gives up this much later, when no answer arrives. */
 const GRACE_MS = 5_000;
 const MAX_CONNECTIONS = 10;
+const PING_TIME_LIMIT_MS = 5_000;
 /** Source: ClickHouse's default of `http_max_field_value_size`, which applies to form fields. */
 const MAX_PARAMETER_BYTES = 131_072;
 
@@ -83,6 +84,23 @@ export async function openClickHouse(options: ClickHouseOptions): Promise<ClickH
     const place = withoutPassword(options.url);
     const message = `ClickHouse at ${place} cannot be used: ${messageOf(error)}`;
     throw new DatabaseError(message, { cause: error }, 'clickhouse');
+  }
+}
+
+/** Asks with user, password and database of the URL; creates nothing. Gives what answered. Throws: what the client says. */
+export async function pingClickHouse(url: string): Promise<string> {
+  const client = createClient({
+    url,
+    application: 'ortler',
+    request_timeout: PING_TIME_LIMIT_MS,
+    log: { level: ClickHouseLogLevel.OFF },
+  });
+  try {
+    const answer = await client.query({ query: 'SELECT version() AS version', format: 'JSONEachRow' });
+    const [row] = await answer.json<{ version: string }>();
+    return `ClickHouse ${row?.version}`;
+  } finally {
+    await client.close();
   }
 }
 
