@@ -91,9 +91,12 @@ function npmScript() {
   return candidates.find(file => file?.endsWith('npm-cli.js') && existsSync(file));
 }
 
-/** The caller's environment with our tools first on the path and without what `npm run` adds for itself. */
+/** By what the server knows that it was started by a script of the repository: `own-command.ts`. */
+const SCRIPT_NAME = 'npm_lifecycle_script';
+
+/** The caller's environment with our tools first on the path and without what else `npm run` adds for itself. */
 function cleanEnvironment(folders) {
-  const kept = Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name));
+  const kept = Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name) || name === SCRIPT_NAME);
   const environment = Object.fromEntries(kept);
   const pathName = Object.keys(environment).find(name => name.toUpperCase() === 'PATH') ?? 'PATH';
   environment[pathName] = [...folders, environment[pathName]].join(delimiter);

@@ -9,6 +9,7 @@ import { registerFeedbackCommands } from './commands/feedback/register-feedback.
 import { registerInspectCommand } from './commands/inspect/register-inspect.ts';
 import { registerKeyCommands } from './commands/keys/register-keys.ts';
 import { registerModelCommands } from './commands/models/register-models.ts';
+import { ownCommand } from './commands/own-command.ts';
 import { registerServeCommand } from './commands/serve/register-serve.ts';
 import { processTerminal } from './commands/terminal.ts';
 import { registerTrainingCommands } from './commands/training/register-training.ts';
@@ -52,7 +53,7 @@ for (const register of [
   registerFeedbackCommands,
 ])
   register(program);
-leadToOwnHelp(program, program.name());
+leadToOwnHelp(program, '');
 
 try {
   const [major] = process.versions.node.split('.');
@@ -69,6 +70,8 @@ try {
 /** A mistake in the arguments of a command names the help of that command, not the list of all. */
 function leadToOwnHelp(command: Command, path: string): void {
   const content = command.commands.length > 0 ? 'commands' : 'arguments';
-  command.showHelpAfterError(`Run \`${path} --help\` for ${content} and examples.`);
-  for (const inner of command.commands) leadToOwnHelp(inner, `${path} ${inner.name()}`);
+  command.showHelpAfterError(
+    `Run \`${ownCommand(`${path} --help`.trimStart())}\` for ${content} and examples.`,
+  );
+  for (const inner of command.commands) leadToOwnHelp(inner, `${path} ${inner.name()}`.trimStart());
 }

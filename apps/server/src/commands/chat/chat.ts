@@ -7,6 +7,7 @@ import { isModelReference } from '@ortler/hub';
 import type { Config } from '../../config/config.ts';
 import { isOwnModel, type OwnModel } from '../../config/model-list.ts';
 import { toGivenSource } from '../fetch-source.ts';
+import { ownCommand } from '../own-command.ts';
 import type { Terminal } from '../terminal.ts';
 import { UserError } from '../user-error.ts';
 import { type AnswerSettings, type ChatSource, openEngineSource, openServerSource } from './chat-source.ts';
@@ -59,7 +60,7 @@ function pickModel(name: string | undefined, { models }: Config): OwnModel {
   if (found === undefined) return { id: name!, source: toGivenSource(name!) };
   if (isOwnModel(found)) return found;
   throw new UserError(
-    `Other servers answer for the model ${found.id}. Start \`ortler serve\`, and give its address with --url.`,
+    `Other servers answer for the model ${found.id}. Start \`${ownCommand('serve')}\`, and give its address with --url.`,
   );
 }
 

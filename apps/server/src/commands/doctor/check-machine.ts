@@ -5,6 +5,7 @@ import { formatBytes } from '@ortler/hub';
 import { chooseDevice, probeKernels, selectBackend } from '@ortler/onnxruntime';
 import type { Config } from '../../config/config.ts';
 import { VERSION } from '../../system/version.ts';
+import { ownCommand } from '../own-command.ts';
 import type { Finding } from './finding.ts';
 
 /** Less than this leaves no room for more than the smallest models. */
@@ -21,8 +22,7 @@ export function checkVersions(): Finding {
 export function checkMemory(): Finding {
   const detail = `${formatBytes(freemem())} of ${formatBytes(totalmem())} are free`;
   if (freemem() >= LITTLE_MEMORY_BYTES) return { subject: 'memory', state: 'ok', detail };
-  const remedy =
-    '`ortler inspect MODEL` says what a model takes; end other programs, or take a smaller --precision';
+  const remedy = `\`${ownCommand('inspect MODEL')}\` says what a model takes; end other programs, or take a smaller --precision`;
   return { subject: 'memory', state: 'warning', detail, remedy };
 }
 

@@ -12,6 +12,7 @@ import { pingPostgres } from '../../db/postgres/open-postgres.ts';
 import { checkPages, findDatabaseFile } from '../../db/sqlite/check-database-file.ts';
 import { DATABASE_FILE } from '../../db/sqlite/open-sqlite.ts';
 import { checkDisk } from '../../system/check-disk.ts';
+import { ownCommand } from '../own-command.ts';
 import type { Finding } from './finding.ts';
 
 export async function checkDataFolder({
@@ -27,8 +28,7 @@ export async function checkDataFolder({
   const detail = `${dataDir}${folder === dataDir ? '' : ' (will be created)'}${free}`;
   if (state === 'ok') return { subject, state, detail };
   if (state === 'low') {
-    const remedy =
-      'make room: `ortler models prune`, `ortler models list` and `remove`, or another --data-dir';
+    const remedy = `make room: \`${ownCommand('models prune')}\`, \`models list\` and \`models remove\`, or another --data-dir`;
     return { subject, state: 'warning', detail, remedy };
   }
   const remedy = `nothing can be written there (${state}): make room, change the permission, or choose another --data-dir`;

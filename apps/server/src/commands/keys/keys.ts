@@ -10,6 +10,7 @@ import {
   removeKey,
   TEAM_PATTERN,
 } from '../../stores/key-registry.ts';
+import { ownCommand } from '../own-command.ts';
 import type { Terminal } from '../terminal.ts';
 import { UserError } from '../user-error.ts';
 import { requireDatabase, withDatabase } from '../with-database.ts';
@@ -61,7 +62,7 @@ export async function deleteKey(config: Config, id: string, terminal: Terminal):
   requireDatabase(config);
   await withDatabase(config, async database => {
     if (!(await removeKey(database, id)))
-      throw new UserError(`There is no key ${id}. \`ortler keys list\` shows them.`);
+      throw new UserError(`There is no key ${id}. \`${ownCommand('keys list')}\` shows them.`);
     terminal.err(`Removed key ${id}.\n`);
   });
 }

@@ -11,6 +11,7 @@ import {
 } from '@ortler/hub';
 import type { Config } from '../../config/config.ts';
 import { toHubOptions } from '../../models/hub-options.ts';
+import { ownCommand } from '../own-command.ts';
 import type { Terminal } from '../terminal.ts';
 import { UserError } from '../user-error.ts';
 
@@ -45,7 +46,7 @@ async function removeFrom(name: string, options: RemoveOptions): Promise<Removed
 async function ask(question: string, name: string): Promise<boolean> {
   if (!process.stdin.isTTY)
     throw new UserError(
-      `There is no terminal to ask on. \`ortler models remove ${name} --yes\` removes it without a question.`,
+      `There is no terminal to ask on. \`${ownCommand(`models remove ${name} --yes`)}\` removes it without a question.`,
     );
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {

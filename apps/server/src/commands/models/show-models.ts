@@ -3,6 +3,7 @@
 import { type CachedEntry, formatBytes, listCachedModels, readHubSettings } from '@ortler/hub';
 import type { Config } from '../../config/config.ts';
 import { toHubOptions } from '../../models/hub-options.ts';
+import { ownCommand } from '../own-command.ts';
 import type { Terminal } from '../terminal.ts';
 
 const KINDS: Readonly<Record<CachedEntry['kind'], string>> = {
@@ -19,7 +20,7 @@ export async function showModels(config: Config, { out, err }: Terminal): Promis
   const { cacheDir } = await readHubSettings(toHubOptions(config));
   const entries = await listCachedModels(cacheDir);
   if (entries.length === 0) {
-    err(`No models in ${cacheDir}. \`ortler pull org/model\` downloads one.\n`);
+    err(`No models in ${cacheDir}. \`${ownCommand('pull org/model')}\` downloads one.\n`);
     return;
   }
   const rows = entries.map(({ name, bytes, kind }) => [name, formatBytes(bytes), KINDS[kind]] as const);

@@ -12,6 +12,7 @@ import type { CatalogEvent } from '../../models/model-catalog.ts';
 import { disablePretenuring } from '../../system/disable-pretenuring.ts';
 import { VERSION } from '../../system/version.ts';
 import { type BuildBars, createBuildBars } from '../build-bars.ts';
+import { ownCommand } from '../own-command.ts';
 import { describeDevice, describeModel, describePrecision, describeUpstream } from '../startup-report.ts';
 import type { Terminal } from '../terminal.ts';
 import { UserError } from '../user-error.ts';
@@ -108,7 +109,9 @@ function showWelcome({ url, metricsUrl, firstKey }: RunningServer, config: Confi
   if (firstKey !== null) {
     terminal.out(`  API key  ${firstKey}\n`);
     terminal.out(`           Shown only now; its hash is stored in ${config.dataDir}.\n`);
-    terminal.out('           Lost it? Run `ortler keys create`, or start with ORTLER_API_KEY=<your key>.\n');
+    terminal.out(
+      `           Lost it? Run \`${ownCommand('keys create')}\`, or start with ORTLER_API_KEY=<your key>.\n`,
+    );
   }
   terminal.out(`
   curl ${url}/v1/chat/completions \\
