@@ -4,17 +4,18 @@
 
 import { parseArgs } from 'node:util';
 import { createSlotsRunner, type RunnerRow, readManifest } from '@ortler/engine/testing';
-import { type KernelIsa, selectBackend } from '@ortler/onnxruntime';
+import { selectBackend } from '@ortler/onnxruntime';
 import { describeMachine } from '../describe-machine.ts';
-import { type PeerModel, peerModel, type ShapeName } from '../peers/peer-models.ts';
+import { peerModel, SHAPE_NAMES } from '../peers/peer-models.ts';
 import { readCount } from '../read-count.ts';
+import { readIsa } from './read-isa.ts';
 import { type Contestant, decodeRows, fillSlots, interleave, readList, tokens } from './runner-turns.ts';
 
 const CONTEXT = 64;
 
 const HELP = `Options:
   --isas A,B         instruction sets, by their names in engine.info.kernels (default avx512,amx)
-  --shape NAME       (default smollm2-135m)
+  --shape NAME       ${SHAPE_NAMES.join(', ')} (default smollm2-135m)
   --bits 4|8         of the weights (default 4)
   --rows LIST        rows of a decode step behind ${CONTEXT} tokens (default 1,8,16,32)
   --prompts LIST     tokens of a prompt, in one call (default 256,1024)
@@ -40,14 +41,16 @@ async function main(): Promise<void> {
     return;
   }
   if (values.bits !== '4' && values.bits !== '8') throw new Error(`--bits is 4 or 8; got "${values.bits}".`);
-  const isas = values.isas.split(',') as KernelIsa[];
+  const isas = values.isas.split(',').map(name => readIsa('isas', name));
   if (isas.length !== 2) throw new Error(`--isas are two names; got "${values.isas}".`);
   const rowCounts = readList('rows', values.rows);
   const prompts = readList('prompts', values.prompts);
   const turnCount = readCount('turns', values.turns);
   const threadCount = readCount('threads', values.threads);
-  const model: PeerModel = values.shape as ShapeName;
-  const dir = await peerModel(model, values.bits === '8' ? 'q8' : 'q4', 'ortler');
+  const shape = SHAPE_NAMES.find(name => name === values.shape);
+  if (shape === undefined)
+    throw new Error(`--shape is one of ${SHAPE_NAMES.join(', ')}; got "${values.shape}".`);
+  const dir = await peerModel(shape, values.bits === '8' ? 'q8' : 'q4', 'ortler');
   const slotCount = Math.max(...rowCounts);
   const contextLength = 2 * CONTEXT + Math.max(...prompts);
   const contestants: Contestant[] = [];
@@ -69,7 +72,7 @@ async function main(): Promise<void> {
     await checkLogits(contestants, rows);
     results.push({ rows: count, ...(await interleave(contestants, rows, turnCount)) });
   }
-  const facts = { bench: 'instruction-sets', shape: values.shape, bits: values.bits, threadCount, turnCount };
+  const facts = { bench: 'instruction-sets', shape, bits: values.bits, threadCount, turnCount };
   console.log(JSON.stringify({ ...facts, results, ...describeMachine() }, null, 2));
   for (const { runner } of contestants) await runner.close();
 }

@@ -5,13 +5,14 @@
 //     npm run bench -- kernels --help
 
 import { parseArgs } from 'node:util';
-import { type KernelIsa, type OrtBinding, type OrtSession, selectBackend } from '@ortler/onnxruntime';
+import { type OrtBinding, type OrtSession, selectBackend } from '@ortler/onnxruntime';
 import { describeMachine } from '../describe-machine.ts';
 import { median } from '../median.ts';
 import { measureMemoryBandwidth } from '../peers/memory-bandwidth.ts';
 import { readCount } from '../read-count.ts';
 import { rounded } from '../rounded.ts';
 import { createProductPair, type ProductBits, type ProductPair, type ProductSize } from './kernel-graphs.ts';
+import { readIsa } from './read-isa.ts';
 import { differenceShare, readList } from './runner-turns.ts';
 
 const HELP = `Options:
@@ -21,8 +22,6 @@ const HELP = `Options:
   --threads LIST  threads of a call (default 1,2)
   --turns N       measured pairs of calls (default 9)
   --isa NAME      instruction set of the kernels (default: the best)`;
-
-const ISAS: readonly KernelIsa[] = ['amx', 'avx512', 'avxvnni', 'avx2', 'neon'];
 
 /** How far two products with 8-bit activations may be apart, as a share of their size. */
 const DIFFERENCE_BOUND = 0.01;
@@ -49,7 +48,9 @@ async function main(): Promise<void> {
     console.log(HELP);
     return;
   }
-  const { backend } = await selectBackend('native', { kernels: readIsa(values.isa) });
+  const { backend } = await selectBackend('native', {
+    kernels: values.isa === undefined ? 'auto' : readIsa('isa', values.isa),
+  });
   if ('missing' in backend.kernels) throw new Error(`There are no kernels: ${backend.kernels.missing}.`);
   const turnCount = readCount('turns', values.turns);
   const rowCounts = readList('rows', values.rows);
@@ -132,13 +133,6 @@ async function timeOf(binding: OrtBinding): Promise<number> {
   const startedMs = performance.now();
   await binding.run();
   return performance.now() - startedMs;
-}
-
-function readIsa(text: string | undefined): KernelIsa | 'auto' {
-  if (text === undefined) return 'auto';
-  const isa = ISAS.find(name => name === text);
-  if (isa === undefined) throw new Error(`--isa is one of ${ISAS.join(', ')}; got "${text}".`);
-  return isa;
 }
 
 function readBits(bits: number): ProductBits {
