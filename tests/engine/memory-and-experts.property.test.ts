@@ -99,7 +99,7 @@ describe.each(MODELS)('$family in $precision with a $kvType cache', ({ family, p
         const expected = await playAlone(alone, entries);
         for (const core of cores) expect(await play(core, entries)).toEqual(expected);
       }),
-      { numRuns: runs({ daily: 12, full: 60 }) },
+      { numRuns: runs({ daily: 12, full: 25 }) },
     );
     // A daily run may miss these rare events.
     if (!IS_FULL_RUN) return;

@@ -16,7 +16,7 @@ import { REPOSITORY } from '../support/server.ts';
 
 const CLI = join(REPOSITORY, 'apps/server/src/cli.ts');
 const NAME = 'ortler/demo';
-const KILL_COUNT = runs({ daily: 4, full: 20 });
+const KILL_COUNT = runs({ daily: 4, full: 8 });
 
 /** A download of about half a second. */
 const SLOW = { kind: 'slow', pieceBytes: 200_000, pauseMs: 10 } as const;

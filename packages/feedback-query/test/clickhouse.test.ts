@@ -6,8 +6,8 @@ import { describeConformance } from './conformance.ts';
 import { findChdb } from './start-chdb.ts';
 
 const COUNTS = {
-  expressions: runs({ daily: 200, full: 600 }),
-  hostile: runs({ daily: 20, full: 60 }),
+  expressions: runs({ daily: 200, full: 300 }),
+  hostile: runs({ daily: 20, full: 30 }),
 };
 const python = findChdb();
 

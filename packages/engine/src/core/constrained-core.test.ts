@@ -126,7 +126,7 @@ describe('a choice that is free up to a trigger', () => {
     { timeout: 120_000 },
     async (_, constraint, whole) => {
       let triggeredCount = 0;
-      for (let seed = 0; seed < runs({ daily: 60, full: 600 }); seed++) {
+      for (let seed = 0; seed < runs({ daily: 60, full: 200 }); seed++) {
         const message = request(null, {
           constraint,
           maxTokens: 40,
