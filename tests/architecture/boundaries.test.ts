@@ -91,6 +91,7 @@ const PACKAGE_ARROWS: Readonly<Record<string, readonly string[]>> = {
   'apps/server': [
     '@ortler/api/client',
     '@ortler/api/openapi',
+    '@ortler/api/trajectory-log',
     '@ortler/engine/graph-contract',
     '@ortler/engine/text-files',
     '@clickhouse/client',
@@ -108,6 +109,7 @@ const PACKAGE_ARROWS: Readonly<Record<string, readonly string[]>> = {
     '@ortler/schemas',
     '@ortler/structured-output',
     '@ortler/upstream',
+    '@ortler/worker',
     '@scalar/fastify-api-reference',
     '@trpc/client',
     '@trpc/server',

@@ -15,7 +15,10 @@ import { createApp } from '../src/app.ts';
 import type { Database } from '../src/db/database.ts';
 import { openDatabase } from '../src/db/open-database.ts';
 import { createFeedbackStore } from '../src/stores/feedback/feedback-store.ts';
-import { createTrainingServices } from '../src/stores/training/training-services.ts';
+import {
+  createTrainingServices,
+  type OpenTrainingServices,
+} from '../src/stores/training/training-services.ts';
 import { createMetrics } from '../src/system/metrics.ts';
 
 const LONGEST_TURN_MS = 50;
@@ -28,6 +31,7 @@ const PROJECT = 'acme/app';
 
 let folder: string;
 let database: Database;
+let training: OpenTrainingServices;
 let app: FastifyInstance;
 let port: number;
 let modelId: string;
@@ -36,7 +40,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'ortler-loop-'));
   database = await openDatabase({ dataDir: folder, queryTimeLimitMs: 30_000 });
   const feedback = createFeedbackStore(database);
-  const training = createTrainingServices(database, {
+  training = createTrainingServices(database, {
     dataDir: folder,
     checkpointDir: undefined,
     now: Date.now,
@@ -68,6 +72,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(async () => {
   await app.close();
+  await training.close();
   await database.close();
   await rm(folder, { recursive: true });
 });

@@ -14,7 +14,7 @@ export const MESSAGES = [{ role: 'user', content: 'hi' }];
 export const ALLOWED_ORIGIN = 'https://a.example';
 
 /** Small, so that tests can pass it; larger than what a log test sends. */
-export const STREAMED_BODY_LIMIT = 65_536;
+export const STREAMED_BODY_LIMIT = 4 * 1024 * 1024;
 
 export interface TestApp {
   readonly app: FastifyInstance;

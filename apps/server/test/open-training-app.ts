@@ -34,6 +34,8 @@ export interface TrainingApp {
   log(modelId: string, body: unknown, headers?: Record<string, string>): Promise<Reply>;
   readonly checkpointDir: string;
   readonly training: Services['training'];
+  /** Ends the threads that read large logs. */
+  closeReaders(): Promise<void>;
   /** Leaves the database open. */
   close(): Promise<void>;
 }
@@ -103,8 +105,10 @@ export async function openTrainingApp(
       return ids;
     },
     log: (modelId, body, headers) => call('POST', `/${modelId}/log`, body, headers),
+    closeReaders: () => training.close(),
     async close() {
       await app.close();
+      await training.close();
       await rm(folder, { recursive: true });
     },
   };

@@ -2,7 +2,7 @@
 
 import { beforeAll, expect, it } from 'vitest';
 import { describeOnEveryDatabase } from './databases.ts';
-import { AUTHORIZATION } from './open-test-app.ts';
+import { AUTHORIZATION, STREAMED_BODY_LIMIT } from './open-test-app.ts';
 import { faultsOf, oneTrajectory, useTrainingApp } from './open-training-app.ts';
 
 const T = 'body,trajectory_groups,0,trajectories,0';
@@ -293,7 +293,7 @@ describeOnEveryDatabase('POST /v1/preview/models/{model_id}/log', ({ open }) => 
   });
 
   it('refuses a body past its limit', async () => {
-    const large = oneTrajectory({ logs: ['x'.repeat(70_000)] });
+    const large = oneTrajectory({ logs: ['x'.repeat(STREAMED_BODY_LIMIT)] });
     expect((await training.log(model, large)).status).toBe(413);
   });
 

@@ -1,11 +1,12 @@
 // The log endpoint on every database: storage, averaged metrics, idempotency.
 
+import { join } from 'node:path';
 import type { TrajectoryRecord } from '@ortler/api';
 import { expect, it } from 'vitest';
-import type { ReadableSpool } from '../src/stores/training/trajectory-spool.ts';
+import { openTrajectorySpool, type ReadableSpool } from '../src/stores/training/trajectory-spool.ts';
 import { describeOnEveryDatabase } from './databases.ts';
 import { AUTHORIZATION } from './open-test-app.ts';
-import { faultsOf, oneTrajectory, useTrainingApp } from './open-training-app.ts';
+import { faultsOf, oneTrajectory, openTrainingApp, useTrainingApp } from './open-training-app.ts';
 
 const CHOICE = {
   finish_reason: 'stop',
@@ -192,7 +193,7 @@ describeOnEveryDatabase('POST /v1/preview/models/{model_id}/log', ({ open }) => 
     const id = await training.createModel();
     const { trajectories } = training.training;
     const client = new AbortController();
-    const spool = trajectories.openSpool() as ReadableSpool;
+    const spool = openTrajectorySpool(join(training.checkpointDir, 'spool'));
     const count = 300;
     for (let trajectoryIndex = 0; trajectoryIndex < count; trajectoryIndex++)
       await spool.addTrajectory({ ...RECORD, trajectoryIndex });
@@ -218,6 +219,50 @@ describeOnEveryDatabase('POST /v1/preview/models/{model_id}/log', ({ open }) => 
     await expect(trajectories.append(id, left)).rejects.toThrow('aborted');
     expect((await stored(id)).data).toEqual([]);
     await spool.dispose();
+  });
+
+  it.each([
+    ['fit into memory', 40, 1_000],
+    ['go through a file', 100, 10_000],
+  ])('stores every digit of large logs that %s', async (_, count, length) => {
+    const id = await training.createModel();
+    const texts = Array.from(
+      { length: count },
+      (__, index) => `{"reward": ${index}.50, "n": ${LONG}, "text": "${'ä\ud83d\ude00'.repeat(length / 3)}"}`,
+    );
+    const groups = `[{"trajectories": [${texts.join()}], "metadata": {"digits": 1.10}}]`;
+    const { status, body } = await training.log(id, `{"split": "train", "trajectory_groups": ${groups}}`);
+    expect([status, body.trajectories]).toEqual([200, count]);
+    const exported = await training.call('GET', `/${id}/trajectories/export`);
+    expect(exported.text.split('\n').length - 1).toBe(count);
+    for (const text of texts.slice(0, 3)) expect(exported.text).toContain(text);
+    expect(exported.text).toContain(texts.at(-1));
+  });
+
+  it('stores nothing of a large log that is wrong, and names the place', async () => {
+    const id = await training.createModel();
+    const bodyOf = (last: string) =>
+      `{"split": "train", "trajectory_groups": [{"trajectories": [${'{},'.repeat(9_000)}${last}]}]}`;
+    const wrong = await training.log(id, bodyOf('{"reward": "x"}'));
+    expect(wrong.status).toBe(422);
+    expect(faultsOf(wrong)).toEqual([
+      expect.stringMatching(/ body,trajectory_groups,0,trajectories,9000,reward$/),
+    ]);
+    const text = bodyOf('{"reward": 1');
+    const broken = await training.log(id, text);
+    expect([broken.status, faultsOf(broken)]).toEqual([422, [`json_invalid body,${text.indexOf('1]') + 1}`]]);
+    expect((await stored(id)).data).toEqual([]);
+  });
+
+  it('can be asked again when the thread that reads large logs has ended', async () => {
+    const other = await openTrainingApp(training.database, clock);
+    const id = await other.createModel('read by nobody');
+    await other.closeReaders();
+    const { status, headers, body } = await other.log(id, oneTrajectory({ text: 'x'.repeat(100_000) }));
+    expect([status, headers['retry-after']]).toEqual([503, '1']);
+    expect(body.detail).toMatch(/^Nothing was stored/);
+    expect((await other.log(id, oneTrajectory({}))).status).toBe(200);
+    await other.close();
   });
 
   it('stores one of two calls with the same key that come together', async () => {

@@ -43,7 +43,7 @@ export async function openStores(config: Config, { logger, trace, owner }: Store
     const onChange = (failure: unknown) => logSharing(logger, failure);
     owner.adopt(await shareLimits(database, limits, { now, onChange }), close);
   }
-  const training = createTrainingServices(database, { ...config, now });
+  const training = owner.adopt(createTrainingServices(database, { ...config, now }), close);
   return { database, feedback, usage, keys, training, limits };
 }
 

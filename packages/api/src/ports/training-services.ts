@@ -164,8 +164,8 @@ export interface TrajectorySpool {
   dispose(): Promise<void>;
 }
 
-/** One log call, complete and valid. */
-export interface TrajectoryLog {
+/** The body of one log call, read to its end and valid. */
+export interface ReadTrajectoryLog {
   readonly split: string;
   /** Null: the step of the newest checkpoint, or 0. */
   readonly step: number | null;
@@ -173,11 +173,26 @@ export interface TrajectoryLog {
   readonly trajectoryCount: number;
   /** By metric name, without the split. */
   readonly tallies: ReadonlyMap<string, MeanTally>;
-  readonly spool: TrajectorySpool;
+}
+
+/** A log whose records wait to be stored. */
+export interface SpooledTrajectoryLog extends ReadTrajectoryLog {
+  readonly spool: Pick<TrajectorySpool, 'dispose'>;
+}
+
+/** One log call. */
+export interface TrajectoryLog extends SpooledTrajectoryLog {
   /** The idempotency key, and a digest of the body that detects reuse of the key for another body. */
   readonly idempotency: { readonly key: string; readonly digest: string } | null;
   /** Of the caller: a log whose client has left is not stored, unless its transaction has come to its end. */
   readonly signal?: AbortSignal;
+}
+
+export interface TrajectoryLogOptions {
+  /** Start time of trajectories without one. Unit: milliseconds since 1970. */
+  readonly receivedAtMs: number;
+  /** Of the caller: a log whose client has left is not read on. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface StoredTrajectoryLog {
@@ -220,7 +235,11 @@ export interface SplitMetric {
 }
 
 export interface TrajectoryStore {
-  openSpool(): TrajectorySpool;
+  /**
+   * Reads the body of a log call, as `readTrajectoryLog` does, into a spool that the caller disposes of.
+   * Throws: `invalid_input` with all faults; the reason of the signal; what `body` throws.
+   */
+  readLog(body: AsyncIterable<Uint8Array>, options: TrajectoryLogOptions): Promise<SpooledTrajectoryLog>;
   /**
    * Stores everything or nothing; resolves when it is durable. `unknown-model`: the model was deleted meanwhile.
    * `key-reused`: the idempotency key belongs to a call with another body. A repeated call returns the first answer.

@@ -17,6 +17,7 @@ import type {
 } from '../ports/training-services.ts';
 import { meanOf } from '../training/metric-tallies.ts';
 import { toModelReference } from '../training/model-reference.ts';
+import { readTrajectoryLog } from '../training/read-trajectory-log.ts';
 
 type Checkpoint = StoredCheckpoint & { isDeleted: boolean };
 
@@ -182,14 +183,15 @@ function createCheckpoints(states: Map<string, ModelState>, now: () => number): 
 
 function createTrajectories(states: Map<string, ModelState>, now: () => number): TrajectoryStore {
   return {
-    openSpool(): MemorySpool {
+    async readLog(body, options) {
       const records: TrajectoryRecord[] = [];
-      return {
+      const spool: MemorySpool = {
         records,
         addTrajectory: async record => void records.push(record),
         addGroup: async () => undefined,
         dispose: async () => void records.splice(0),
       };
+      return { ...(await readTrajectoryLog(body, spool, options)), spool };
     },
     async append(modelId, { split, step, groupCount, trajectoryCount, tallies, spool, idempotency }) {
       const state = states.get(modelId);

@@ -6,7 +6,6 @@ import type { Services } from '../ports/services.ts';
 import { invalidInput } from '../trpc/report-faults.ts';
 import type { CallerContext } from '../trpc/trpc.ts';
 import { findModel, unknownModel } from './find-model.ts';
-import { readTrajectoryLog } from './read-trajectory-log.ts';
 
 /** Lower-case name of the header. */
 const IDEMPOTENCY_KEY = 'idempotency-key';
@@ -25,18 +24,17 @@ export async function logTrajectories(
     throw wrongKey('must be 1 to 200 printable ASCII characters without spaces');
   const model = await findModel(services, principal, modelReference);
   const hash = createHash('sha256');
-  const spool = trajectories.openSpool();
+  const hashed = key === undefined ? body : hashing(body, bytes => hash.update(bytes));
+  const log = await trajectories.readLog(hashed, { receivedAtMs: services.now(), signal });
   try {
-    const hashed = key === undefined ? body : hashing(body, bytes => hash.update(bytes));
-    const log = await readTrajectoryLog(hashed, spool, services.now(), signal);
     const idempotency = key === undefined ? null : { key, digest: hash.digest('hex') };
-    const stored = await trajectories.append(model.id, { ...log, spool, idempotency, signal });
+    const stored = await trajectories.append(model.id, { ...log, idempotency, signal });
     if (stored === 'unknown-model') throw unknownModel(modelReference);
     if (stored === 'key-reused') throw wrongKey('belongs to an earlier call with another body');
     const { id, groupCount, trajectoryCount } = stored;
     return { object: 'trajectory_log', id, groups: groupCount, trajectories: trajectoryCount };
   } finally {
-    await spool.dispose();
+    await log.spool.dispose();
   }
 }
 

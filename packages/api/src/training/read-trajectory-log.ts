@@ -19,7 +19,7 @@ import {
 } from '@ortler/schemas';
 import { Turns } from '@ortler/worker';
 import { z } from 'zod';
-import type { TrajectoryLog, TrajectorySpool } from '../ports/training-services.ts';
+import type { ReadTrajectoryLog, TrajectoryLogOptions, TrajectorySpool } from '../ports/training-services.ts';
 import { safeParseBounded } from '../trpc/bounded-input.ts';
 import { invalidInput } from '../trpc/report-faults.ts';
 import { MetricError, MetricTallies } from './metric-tallies.ts';
@@ -42,8 +42,6 @@ const CHARACTERS_PER_TRAJECTORY = 64;
 const MAX_DEPTH = 128;
 const TRAJECTORY_LEVEL = 4;
 
-export type ReadTrajectoryLog = Omit<TrajectoryLog, 'spool' | 'idempotency' | 'signal'>;
-
 type Keys = readonly (string | number)[];
 
 /** Items are validated inside a wrapper, so that `null` is reported as a wrong item and not as a missing body. */
@@ -55,15 +53,12 @@ const trajectoryList = z.object({ trajectories: z.array(z.unknown()) });
 
 /**
  * Reads a body to its end.
- * @param receivedAtMs Start time of trajectories without one. Unit: milliseconds since 1970.
- * @param signal Of the caller: a log whose client has left is not read on.
  * Mutates: `spool`, to which all records are added. Throws: `invalid_input` with all faults; the reason of the signal.
  */
 export async function readTrajectoryLog(
   body: AsyncIterable<Uint8Array>,
   spool: TrajectorySpool,
-  receivedAtMs: number,
-  signal?: AbortSignal,
+  { receivedAtMs, signal }: TrajectoryLogOptions,
 ): Promise<ReadTrajectoryLog> {
   const reading = new LogReading(new JsonTextReader(decode(body)), spool, receivedAtMs, signal);
   try {

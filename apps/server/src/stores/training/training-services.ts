@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { TrainingServices } from '@ortler/api';
 import type { Database } from '../../db/database.ts';
 import { createCheckpointStore } from './checkpoints.ts';
+import { LogReader } from './log-reader.ts';
 import { createTrainingModelStore } from './models.ts';
 import { createTrajectoryStore } from './trajectories.ts';
 import { createWeightsFolders } from './weights-folders.ts';
@@ -19,6 +20,11 @@ export interface TrainingServicesOptions {
   readonly now: () => number;
 }
 
+export interface OpenTrainingServices extends TrainingServices {
+  /** Leaves the database open. */
+  close(): Promise<void>;
+}
+
 export function createTrainingServices(
   database: Database,
   {
@@ -28,11 +34,13 @@ export function createTrainingServices(
     maxCheckpointsPerTeam: perTeam = Number.POSITIVE_INFINITY,
     now,
   }: TrainingServicesOptions,
-): TrainingServices {
+): OpenTrainingServices {
+  const logReader = new LogReader(join(dataDir, 'spool'));
   return {
     models: createTrainingModelStore(database, now),
     checkpoints: createCheckpointStore(database, now, { perModel, perTeam }),
-    trajectories: createTrajectoryStore(database, { spoolDir: join(dataDir, 'spool'), now }),
+    trajectories: createTrajectoryStore(database, { logReader, now }),
     weights: createWeightsFolders(checkpointDir ?? join(dataDir, 'checkpoints')),
+    close: () => logReader.close(),
   };
 }

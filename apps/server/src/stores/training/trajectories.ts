@@ -13,9 +13,10 @@ import type { Insertable, Kysely, Selectable } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import type { TrajectoriesTable, TrajectoryGroupsTable } from '../../db/tables/training.ts';
 import type { Tables } from '../../db/tables.ts';
+import type { LogReader } from './log-reader.ts';
 import { newestStep } from './newest-step.ts';
 import { addTallies, readSplitMetrics } from './split-metrics.ts';
-import { openTrajectorySpool, type ReadableSpool, type SpooledRecord } from './trajectory-spool.ts';
+import type { ReadableSpool, SpooledRecord } from './trajectory-spool.ts';
 
 /** Largest write of one statement: rows, and text in UTF-16 code units. To write down either takes two or three milliseconds. */
 const BATCH_ROWS = 64;
@@ -24,18 +25,17 @@ const BATCH_LENGTH = 1024 * 1024;
 const PAGE_LENGTH = 8 * 1024 * 1024;
 
 export interface TrajectoryStoreOptions {
-  /** Folder for log calls that are too large for memory. */
-  readonly spoolDir: string;
+  readonly logReader: Pick<LogReader, 'read'>;
   /** Unit: milliseconds since 1970. */
   readonly now: () => number;
 }
 
 export function createTrajectoryStore(
   database: Database,
-  { spoolDir, now }: TrajectoryStoreOptions,
+  { logReader, now }: TrajectoryStoreOptions,
 ): TrajectoryStore {
   return {
-    openSpool: () => openTrajectorySpool(spoolDir),
+    readLog: (body, options) => logReader.read(body, options),
     append: (modelId, log) => database.transaction(trx => append(trx, modelId, log, now())),
     list: (modelId, filter, options) => list(database.reader, modelId, filter, options),
     listMetrics: (modelId, { split }) => readSplitMetrics(database.reader, modelId, { split }),

@@ -4,6 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Transferable } from 'node:worker_threads';
 import type { GroupRecord, TrajectoryRecord, TrajectorySpool } from '@ortler/api';
 import { parseNatively } from '@ortler/json';
 
@@ -23,19 +24,38 @@ export interface ReadableSpool extends TrajectorySpool {
   records(): AsyncIterable<SpooledRecord>;
 }
 
+/** The records of a spool, to hand to another thread. */
+export interface SpoolContents {
+  readonly blocks: readonly Uint8Array<ArrayBuffer>[];
+  readonly file: FileHandle | undefined;
+  /** Of the file. */
+  readonly path: string | undefined;
+}
+
+/** A spool that can be moved to another thread. */
+export interface MovableSpool extends ReadableSpool {
+  /** Ends the spool here, without `dispose`. */
+  move(): Promise<{ readonly contents: SpoolContents; readonly transfer: readonly Transferable[] }>;
+}
+
 /** @param folder Folder of the file, if one is needed. */
-export function openTrajectorySpool(folder: string): ReadableSpool {
+export function openTrajectorySpool(folder: string): MovableSpool {
   return new Spool(folder);
+}
+
+/** The spool of another thread. */
+export function receiveTrajectorySpool(folder: string, contents: SpoolContents): ReadableSpool {
+  return new Spool(folder, contents);
 }
 
 /**
  * Format of a record: one line of JSON (all fields but `json`, and the byte length of `json`), then the text of `json`.
  * The file is unlinked as soon as it is open, so that it never survives the process.
  */
-class Spool implements ReadableSpool {
+class Spool implements MovableSpool {
   readonly #folder: string;
   /** Full blocks. Records are written into blocks, because two buffers for each would cost the garbage collector most of its time. */
-  #blocks: Buffer[] = [];
+  #blocks: Buffer<ArrayBuffer>[] = [];
   /** Bytes of all blocks, `#block` included. */
   #byteCount = 0;
   #block = Buffer.alloc(0);
@@ -44,8 +64,14 @@ class Spool implements ReadableSpool {
   #file: FileHandle | undefined;
   #path: string | undefined;
 
-  constructor(folder: string) {
+  constructor(folder: string, contents?: SpoolContents) {
     this.#folder = folder;
+    if (contents === undefined) return;
+    this.#blocks = contents.blocks.map(({ buffer, byteOffset, length }) =>
+      Buffer.from(buffer, byteOffset, length),
+    );
+    this.#file = contents.file;
+    this.#path = contents.path;
   }
 
   addTrajectory(record: TrajectoryRecord): Promise<void> {
@@ -87,6 +113,17 @@ class Spool implements ReadableSpool {
         head = undefined;
       }
     }
+  }
+
+  async move(): Promise<{ contents: SpoolContents; transfer: Transferable[] }> {
+    this.#endBlock();
+    if (this.#file !== undefined) await this.#flush();
+    const contents = { blocks: this.#blocks, file: this.#file, path: this.#path };
+    this.#blocks = [];
+    this.#file = undefined;
+    this.#path = undefined;
+    const memory = contents.blocks.map(({ buffer }) => buffer);
+    return { contents, transfer: contents.file === undefined ? memory : [...memory, contents.file] };
   }
 
   async dispose(): Promise<void> {

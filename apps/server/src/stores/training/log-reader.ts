@@ -1,0 +1,63 @@
+// Reads the bodies of log calls. Large ones are read in a thread with a heap of its own: the objects of a trajectory are garbage a moment
+// later, and their collection would hold up every other request.
+
+import { ApiError, type SpooledTrajectoryLog, type TrajectoryLogOptions } from '@ortler/api';
+import { readTrajectoryLog } from '@ortler/api/trajectory-log';
+import { entryModule, StreamWorker, WorkerError } from '@ortler/worker';
+import type { LogTask, MovedLog } from './log-reader-thread.ts';
+import { peekBytes } from './peek-bytes.ts';
+import { openTrajectorySpool, receiveTrajectorySpool } from './trajectory-spool.ts';
+
+/** A body of less is read sooner than handed over. */
+const SMALL_BYTES = 16 * 1024;
+
+export class LogReader {
+  readonly #spoolDir: string;
+  readonly #thread = new StreamWorker<LogTask, MovedLog>(entryModule('./log-reader-thread', import.meta.url));
+
+  /** @param spoolDir Folder for logs that are too large for memory. */
+  constructor(spoolDir: string) {
+    this.#spoolDir = spoolDir;
+  }
+
+  /** Throws: as `TrajectoryStore.readLog`; `storage_unavailable` when the thread ends, as it does without memory. */
+  async read(body: AsyncIterable<Uint8Array>, options: TrajectoryLogOptions): Promise<SpooledTrajectoryLog> {
+    const { bytes, isWhole } = await peekBytes(body, SMALL_BYTES);
+    if (isWhole) return this.#readHere(bytes, options);
+    const { receivedAtMs, signal } = options;
+    const task: LogTask = { spoolDir: this.#spoolDir, receivedAtMs };
+    const { log, spool } = await this.#thread.run(task, bytes, signal).catch(rethrow);
+    return { ...log, spool: receiveTrajectorySpool(this.#spoolDir, spool) };
+  }
+
+  async #readHere(
+    body: AsyncIterable<Uint8Array>,
+    options: TrajectoryLogOptions,
+  ): Promise<SpooledTrajectoryLog> {
+    const spool = openTrajectorySpool(this.#spoolDir);
+    try {
+      return { ...(await readTrajectoryLog(body, spool, options)), spool };
+    } catch (error) {
+      await spool.dispose();
+      throw error;
+    }
+  }
+
+  /** Ends the thread with all that it reads. */
+  close(): Promise<void> {
+    return this.#thread.close();
+  }
+}
+
+/** Gives an error of the thread its class again. */
+function rethrow(error: unknown): never {
+  if (error instanceof ApiError || !(error instanceof Error)) throw error;
+  if (error instanceof WorkerError)
+    throw new ApiError('storage_unavailable', 'Nothing was stored: the thread that reads logs has ended.', {
+      retryAfterMs: 1_000,
+      cause: error,
+    });
+  const { reason, faults } = error as Partial<ApiError>;
+  if (reason === undefined) throw error;
+  throw new ApiError(reason, error.message, { faults, cause: error });
+}

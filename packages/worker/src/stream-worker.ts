@@ -1,0 +1,141 @@
+// Reads streams of bytes in a worker thread with a heap of its own: many at once, each no further ahead than the thread can follow. For
+// bodies whose objects would keep the garbage collector of the event loop's thread busy.
+
+import { MessageChannel, type MessagePort, type Transferable, Worker } from 'node:worker_threads';
+import type { EntryModule } from './entry-module.ts';
+import { WorkerError } from './errors.ts';
+
+/** Messages to the thread about one stream, over a port of its own; it closes when the caller has its answer or has left. */
+export type StreamMessage =
+  | { readonly kind: 'part'; readonly bytes: Uint8Array<ArrayBuffer> }
+  | { readonly kind: 'end' };
+
+/** Messages from the thread. */
+export type StreamReply =
+  | { readonly kind: 'taken'; readonly byteCount: number }
+  | { readonly kind: 'done'; readonly result: unknown }
+  /** The class of an error is lost on its way, and so are its fields, which come beside it. */
+  | { readonly kind: 'failed'; readonly error: unknown; readonly fields: object };
+
+/** The message that opens a stream. */
+export interface StreamRequest<Input> {
+  readonly input: Input;
+  readonly port: MessagePort;
+}
+
+/** Most bytes of a stream that the thread has not taken. */
+const AHEAD_BYTES = 256 * 1024;
+
+/** One thread, started with the first stream and again after it has ended. An idle one keeps no process alive. */
+export class StreamWorker<Input, Result> {
+  readonly #entry: EntryModule;
+  #worker: Worker | null = null;
+  #isClosed = false;
+
+  constructor(entry: EntryModule) {
+    this.#entry = entry;
+  }
+
+  /**
+   * Hands a stream to the thread. A result that comes before its end ends the reading of `body`.
+   * Throws: what `body` throws; the reason of the signal; `WorkerError` `closed` or `crashed`; what the thread throws, as an `Error` with
+   * the fields of its class.
+   */
+  async run(input: Input, body: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<Result> {
+    signal?.throwIfAborted();
+    if (this.#isClosed) throw closed();
+    const { port1: port, port2: far } = new MessageChannel();
+    const answer = Promise.withResolvers<Result>();
+    const flow = new Flow();
+    port.on('message', (reply: StreamReply) => {
+      if (reply.kind === 'taken') flow.take(reply.byteCount);
+      else if (reply.kind === 'done') answer.resolve(reply.result as Result);
+      else answer.reject(withFields(reply.error, reply.fields));
+    });
+    port.once('close', () =>
+      answer.reject(
+        this.#isClosed ? closed() : new WorkerError('crashed', 'The thread of the stream has ended.'),
+      ),
+    );
+    const onAbort = () => answer.reject(signal!.reason);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    this.#worker ??= this.#start();
+    const request: StreamRequest<Input> = { input, port: far };
+    this.#worker.postMessage(request, [far]);
+    send(body, port, flow).catch(answer.reject);
+    try {
+      return await answer.promise;
+    } finally {
+      signal?.removeEventListener('abort', onAbort);
+      flow.end();
+      port.close();
+    }
+  }
+
+  /** Ends the thread with all its streams. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const worker = this.#worker;
+    this.#worker = null;
+    await worker?.terminate();
+  }
+
+  #start(): Worker {
+    const worker = new Worker(this.#entry.url, { execArgv: [...this.#entry.execArgv], env: {} });
+    worker.unref();
+    const forget = () => {
+      if (worker === this.#worker) this.#worker = null;
+    };
+    // Its streams learn it from their ports, which close with the thread.
+    worker.on('error', forget);
+    worker.on('exit', forget);
+    return worker;
+  }
+}
+
+/** How far the sender is ahead of the thread. */
+class Flow {
+  isOver = false;
+  #aheadBytes = 0;
+  #resume: () => void = () => undefined;
+
+  take(byteCount: number): void {
+    this.#aheadBytes -= byteCount;
+    if (this.#aheadBytes < AHEAD_BYTES) this.#resume();
+  }
+
+  end(): void {
+    this.isOver = true;
+    this.#resume();
+  }
+
+  /** Waits until the thread has taken enough. */
+  async add(byteCount: number): Promise<void> {
+    this.#aheadBytes += byteCount;
+    if (this.isOver || this.#aheadBytes < AHEAD_BYTES) return;
+    await new Promise<void>(resolve => {
+      this.#resume = resolve;
+    });
+  }
+}
+
+async function send(body: AsyncIterable<Uint8Array>, port: MessagePort, flow: Flow): Promise<void> {
+  const post = (message: StreamMessage, transfer: Transferable[] = []) => port.postMessage(message, transfer);
+  for await (const part of body) {
+    if (flow.isOver) return;
+    // A copy: parts are views of buffers that others use.
+    const bytes = new Uint8Array(part);
+    post({ kind: 'part', bytes }, [bytes.buffer]);
+    await flow.add(part.length);
+    if (flow.isOver) return;
+  }
+  post({ kind: 'end' });
+}
+
+function withFields(error: unknown, fields: object): unknown {
+  return error instanceof Error ? Object.assign(error, fields) : error;
+}
+
+function closed(): WorkerError {
+  return new WorkerError('closed', 'The worker was closed.');
+}
