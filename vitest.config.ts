@@ -147,10 +147,10 @@ export default defineConfig(({ mode }) => ({
           name: 'gpu',
           include: GPU_TESTS,
           exclude: [INSTALLED],
-          // A process has one model on a GPU: a second thread that uses the provider ends it. One at a time, as a
-          // software driver takes all cores.
+          // A process has one model on a GPU: a second thread that uses the provider ends it.
           pool: 'forks',
-          fileParallelism: false,
+          // A GPU is one for all. A driver in software spends its time in a compiler of shaders, with one thread.
+          maxWorkers: process.env.VK_ICD_FILENAMES === undefined ? 1 : availableParallelism(),
           sequence: { groupOrder: 3 },
           testTimeout: 300_000,
           hookTimeout: 300_000,
