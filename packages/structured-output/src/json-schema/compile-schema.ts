@@ -52,7 +52,7 @@ function compileOneOfs(
   const write = (coercesOneOf: boolean): Grammar => ({
     kind: 'json_schema',
     text: printJson(withStyle(schema, style, { coercesOneOf, extent: 'whole' })),
-    ...(form !== undefined && { form }),
+    form,
   });
   const exact = write(false);
   const [first] = oneOfs;
