@@ -4,7 +4,9 @@
 
 import { emptyMap, equalJson, isList, isMap, type JsonMap, type JsonValue, printJson } from '@ortler/json';
 import { pointer, refuse } from '../refuse.ts';
+import { compileEcma } from '../regex/ecma-regex.ts';
 import { sharesBranches } from './closed-objects.ts';
+import { collectConjuncts, namesOf } from './conjuncts.ts';
 import { roundIntegerBounds } from './integer-bounds.ts';
 import {
   checkCount,
@@ -55,6 +57,7 @@ class SchemaNormaliser implements KeywordNormaliser {
   /** Names of definitions by their schema: alone, and beside other schemas of the same value. */
   readonly #names = { alone: new Map<JsonValue, string>(), shared: new Map<JsonValue, string>() };
   readonly #definitions = emptyMap<JsonValue>();
+  readonly #patternValues = new Map<JsonValue, JsonValue>();
   readonly #unenforced: UnenforcedKeyword[] = [];
   readonly #oneOfs: UnenforcedKeyword[] = [];
   #isApproximate = false;
@@ -113,6 +116,10 @@ class SchemaNormaliser implements KeywordNormaliser {
     normaliseMultipleOf(this, here, out, also);
     normaliseStringKeywords(this, source, here, out, also);
     if (!this.#takeContains(source, at, out)) return false;
+    if (this.options.omitsPatterns === true && at.chain.length === 0) {
+      const properties = this.#restrictByPatterns(schema, here);
+      if (Object.keys(properties).length > 0) also.push({ properties });
+    }
     if (also.length > 0) out.allOf = [...((out.allOf as JsonValue[] | undefined) ?? []), ...also];
     const reference = this.options.omitsBesideReferences === true ? referenceIn(out) : null;
     if (reference !== null) return this.#onlyReference(source, out, here, reference);
@@ -141,6 +148,35 @@ class SchemaNormaliser implements KeywordNormaliser {
 
   markApproximate(): void {
     this.#isApproximate = true;
+  }
+
+  /** Schemas of the declared names by the patterns of all schemas of the value, which are left out. */
+  #restrictByPatterns(schema: JsonMap, at: SchemaPlace): JsonMap {
+    const properties = emptyMap<JsonValue>();
+    const conjuncts = collectConjuncts({ ...at, schema }, this.#references);
+    const names = new Set(conjuncts.flatMap(conjunct => namesOf(conjunct.schema)));
+    for (const { schema: part, base, place } of conjuncts) {
+      if (!isMap(part.patternProperties)) continue;
+      for (const [pattern, value] of Object.entries(part.patternProperties)) {
+        const matcher = compileEcma(pattern);
+        for (const name of names) {
+          if (!matcher.test(name)) continue;
+          const own = this.#patternValue(value, { ...at, base, place }, pattern);
+          properties[name] = Object.hasOwn(properties, name) ? { allOf: [properties[name]!, own] } : own;
+        }
+      }
+    }
+    return properties;
+  }
+
+  /** Made once, however many schemas refer to it. Inside of itself it says nothing. */
+  #patternValue(value: JsonValue, at: SchemaPlace, pattern: string): JsonValue {
+    const known = this.#patternValues.get(value);
+    if (known !== undefined) return known;
+    this.#patternValues.set(value, true);
+    const normalised = this.descend(value, at, 'patternProperties', pattern);
+    this.#patternValues.set(value, normalised);
+    return normalised;
   }
 
   #takeKeyword(keyword: string, value: JsonValue, source: JsonMap, at: SchemaPlace, out: JsonOut): void {
