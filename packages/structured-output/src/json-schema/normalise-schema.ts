@@ -7,6 +7,7 @@ import { pointer, refuse } from '../refuse.ts';
 import { compileEcma } from '../regex/ecma-regex.ts';
 import { sharesBranches } from './closed-objects.ts';
 import { collectConjuncts, namesOf } from './conjuncts.ts';
+import { provenOneOfs } from './disjoint.ts';
 import { roundIntegerBounds } from './integer-bounds.ts';
 import {
   checkCount,
@@ -31,7 +32,7 @@ export interface NormalisedSchema {
   readonly schema: JsonValue;
   /** Not enforced at all. */
   readonly unenforced: readonly UnenforcedKeyword[];
-  /** `oneOf` places: enforced only where llguidance proves that no two branches overlap. */
+  /** `oneOf` places without a proof that no two branches overlap: enforced only where llguidance finds one. */
   readonly oneOfs: readonly UnenforcedKeyword[];
   /** Enforced except for rare texts (a key written twice, U+007F in a pattern), so the finished text is still worth a look. */
   readonly isApproximate: boolean;
@@ -59,7 +60,8 @@ class SchemaNormaliser implements KeywordNormaliser {
   readonly #definitions = emptyMap<JsonValue>();
   readonly #patternValues = new Map<JsonValue, JsonValue>();
   readonly #unenforced: UnenforcedKeyword[] = [];
-  readonly #oneOfs: UnenforcedKeyword[] = [];
+  /** By their normalised schemas. */
+  readonly #oneOfs = new Map<JsonValue, UnenforcedKeyword>();
   #isApproximate = false;
   #valueCount = 0;
 
@@ -81,10 +83,14 @@ class SchemaNormaliser implements KeywordNormaliser {
       chain: [],
     });
     const definitions = Object.keys(this.#definitions).length > 0 ? { $defs: this.#definitions } : {};
+    const whole = isMap(root) ? { ...root, ...definitions } : root;
+    const proven = provenOneOfs(whole, this.#oneOfs.keys(), this.#definitions);
     return {
-      schema: removeUnproductive(isMap(root) ? { ...root, ...definitions } : root),
+      schema: removeUnproductive(proven.schema),
       unenforced: this.#unenforced,
-      oneOfs: this.#oneOfs,
+      oneOfs: [...this.#oneOfs]
+        .filter(([branches]) => !proven.oneOfs.has(branches))
+        .map(([, place]) => place),
       isApproximate: this.#isApproximate,
     };
   }
@@ -193,8 +199,9 @@ class SchemaNormaliser implements KeywordNormaliser {
     else if (keyword === 'allOf' || keyword === 'anyOf' || keyword === 'oneOf') {
       const branches = checkSchemas(value, place);
       if (branches.length === 0) refuse(place, `${keyword} needs at least one schema`);
-      out[keyword] = branches.map((branch, i) => this.branch(branch, at, keyword, i));
-      if (keyword === 'oneOf' && branches.length > 1) this.#oneOfs.push({ keyword, place });
+      const normalised = branches.map((branch, i) => this.branch(branch, at, keyword, i));
+      out[keyword] = normalised;
+      if (keyword === 'oneOf') this.#oneOfs.set(normalised, { keyword, place });
     } else if (UNENFORCED_KEYWORDS.has(keyword)) this.#markSchemaUnenforced(keyword, value, at);
     else if (keyword === 'if' && (source.then !== undefined || source.else !== undefined))
       this.markUnenforced(keyword, at);
