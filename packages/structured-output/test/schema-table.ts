@@ -334,7 +334,7 @@ export const SCHEMA_CASES: readonly SchemaCase[] = [
     'format email',
     { type: 'string', format: 'email' },
     ['"a.b@example.org"'],
-    ['"a.b"', '"@example.org"'],
+    ['"a.b"', '"@example.org"', '"a@localhost"'],
   ),
   row('format ipv4', { type: 'string', format: 'ipv4' }, ['"192.168.0.1"'], ['"256.1.1.1"', '"1.2.3"']),
   row(

@@ -1,6 +1,6 @@
-// A matcher for answers with JSON that also keeps its form: layout, length of numbers, and the repetition guard. llguidance has
-// none of them, so its masks are narrowed here. Where a form leaves nothing of a mask, the grammar alone decides: a form
-// never ends an answer.
+// A matcher for answers with JSON that also keeps its form: layout, spelling of names, length of numbers, and the repetition
+// guard. llguidance has none of them, so its masks are narrowed here. Where a form leaves nothing of a mask, the grammar alone
+// decides: a form never ends an answer.
 //
 // Repetition guard: where the text of a string repeats itself (`repetition.ts`) and the grammar lets the string end, the
 // tokens that begin with the next byte of the repetition are taken out of the mask. Where it repeats itself again within
@@ -191,10 +191,10 @@ export class JsonFormMatcher implements ConstraintMatcher {
   }
 
   #narrowInString(mask: Uint32Array): void {
-    const { quoted } = this.#tokens;
     const mayRepeat = this.#mayRepeatMembers();
-    if (this.#position.isEscaped || mayRepeat) {
-      for (const id of quoted)
+    if (this.#isEscapedName) keepTokens(mask, id => this.#fits(id, UNKNOWN, mayRepeat));
+    else if (this.#position.isEscaped || mayRepeat) {
+      for (const id of this.#tokens.stringChanges(this.#position.reader))
         if (hasBit(mask, id) && !this.#fits(id, UNKNOWN, mayRepeat)) clearBit(mask, id);
     } else {
       const { refused, asking } = this.#findEnds();
@@ -212,15 +212,19 @@ export class JsonFormMatcher implements ConstraintMatcher {
     keepTokens(mask, id => this.#tokens.firstByte(id) !== nextByte && (!mustEnd || this.#endsString(id)));
   }
 
+  /** Any token decides what is escaped. */
+  get #isEscapedName(): boolean {
+    return this.#position.isEscaped && this.#position.reader.place === 'key';
+  }
+
   /** Tokens that end the string and are not free of the form behind it: the same ones all through a string. */
   #findEnds(): StringEnds {
-    const { quoted } = this.#tokens;
     const { reader } = this.#position;
     const { layout } = this.#form;
     const known = this.#tokens.getStringEnds(reader, layout);
     if (known !== undefined) return known;
     const ends = { refused: [] as number[], asking: new Map<string, number[]>() };
-    for (const id of quoted) {
+    for (const id of this.#tokens.stringChanges(reader)) {
       const verdict = this.#judge(id, UNKNOWN, false);
       if (verdict === 'breaks') ends.refused.push(id);
       else if (verdict !== 'fits') {
@@ -248,7 +252,7 @@ export class JsonFormMatcher implements ConstraintMatcher {
   #judge(tokenId: number, facts: GrammarFacts | null, mayRepeat: boolean): 'fits' | 'breaks' | CloseQuestion {
     const { reader, isEscaped, length } = this.#position;
     const isString = reader.place === 'text' || reader.place === 'key';
-    if (isString && !this.#tokens.changesString(tokenId)) return 'fits';
+    if (isString && !this.#tokens.changesString(tokenId) && !this.#isEscapedName) return 'fits';
     const { bytes, offsets } = this.#tokens.vocabulary;
     const [start, end] = [offsets[tokenId]!, offsets[tokenId + 1]!];
     if (mayRepeat) this.#writeToken(tokenId);

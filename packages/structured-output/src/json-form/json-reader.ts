@@ -1,4 +1,4 @@
-// Reads JSON byte by byte as it is generated, and refuses bytes that break its form: layout and length of numbers. It knows
+// Reads JSON byte by byte as it is generated, and refuses bytes that break its form: layout, spelling of names, length of numbers. It knows
 // nothing of the schema; that the text is JSON is the grammar's part. Where JSON is a part of the answer, the outline of the
 // answer says where it begins. Caller: `json-form-matcher.ts`.
 
@@ -154,9 +154,9 @@ export class JsonReader {
   read(byte: number): boolean {
     if (this.#place === 'marks') return this.#readMark(byte);
     if (this.isInString) {
-      this.#readText(byte);
+      const fits = this.#readText(byte);
       this.#leaveWhole();
-      return true;
+      return fits || this.#isLenient;
     }
     if (this.#isBehindWord(byte)) {
       this.#place = 'marks';
@@ -202,10 +202,15 @@ export class JsonReader {
     if (this.#shape !== null && this.#frame === null && this.#place === 'value-end') this.#place = 'marks';
   }
 
-  #readText(byte: number): void {
-    if (this.#isEscaped) this.#isEscaped = false;
-    else if (byte === BACKSLASH) this.#isEscaped = true;
+  #readText(byte: number): boolean {
+    if (this.#isEscaped) {
+      this.#isEscaped = false;
+      // For the grammar "\u0061" is another name than "a", so its value would evade the schema of that property.
+      return this.#place !== 'key' || (byte !== SMALL_U && byte !== SLASH);
+    }
+    if (byte === BACKSLASH) this.#isEscaped = true;
     else if (byte === QUOTE) this.#place = this.#place === 'key' ? 'key-end' : 'value-end';
+    return true;
   }
 
   #readSpace(character: string): boolean {
@@ -278,6 +283,8 @@ export class JsonReader {
 export const QUOTE = 0x22;
 export const COMMA = 0x2c;
 const COLON = 0x3a;
+const SLASH = 0x2f;
+const SMALL_U = 0x75;
 const BACKSLASH = 0x5c;
 const OPEN_LIST = 0x5b;
 export const CLOSE_LIST = 0x5d;

@@ -7,7 +7,7 @@ import { ShapeAutomaton } from './shape-automaton.ts';
 
 const BACKSLASH = 0x5c;
 
-/** Tokens that end a string: those that break the form, and those of which the grammar decides. */
+/** Tokens that end a string or escape a character: those that break the form, and those of which the grammar decides. */
 export interface StringEnds {
   readonly refused: readonly number[];
   /** By a text that the grammar must allow. */
@@ -17,8 +17,6 @@ export interface StringEnds {
 export class JsonTokens {
   readonly vocabulary: TokenVocabulary;
   readonly wordCount: number;
-  /** Text tokens that can end a string. */
-  readonly quoted: readonly number[];
   /** Work memory for a mask. */
   readonly scratch: Uint32Array;
   /** Cache of the matchers: by the state inside a string, and by all that a layout depends on there. */
@@ -29,6 +27,9 @@ export class JsonTokens {
   readonly #byByte = new Map<number, number>();
   /** Outlines of answers, by their text: requests with the same tools share one. */
   readonly #shapes = new Map<string, ShapeAutomaton>();
+  /** Text tokens that can end a string, and those that can end it or escape a character. */
+  readonly #quoted: readonly number[];
+  readonly #changing: readonly number[];
   #spaced: Uint32Array | null = null;
 
   constructor(vocabulary: TokenVocabulary) {
@@ -38,13 +39,23 @@ export class JsonTokens {
     this.#changesString = new Uint8Array(vocabulary.columnCount);
     const { bytes, offsets } = vocabulary;
     const quoted: number[] = [];
+    const changing: number[] = [];
     for (const id of textTokens(vocabulary)) {
       const text = bytes.subarray(offsets[id], offsets[id + 1]);
       if (text.includes(QUOTE)) quoted.push(id);
-      if (text.includes(QUOTE) || text.includes(BACKSLASH)) this.#changesString[id] = 1;
+      if (text.includes(QUOTE) || text.includes(BACKSLASH)) {
+        changing.push(id);
+        this.#changesString[id] = 1;
+      }
       if (text.length === 1) this.#byByte.set(text[0]!, id);
     }
-    this.quoted = quoted;
+    this.#quoted = quoted;
+    this.#changing = changing;
+  }
+
+  /** Tokens in a string that may break its form: escapes matter in names alone. */
+  stringChanges({ place }: ReaderState): readonly number[] {
+    return place === 'key' ? this.#changing : this.#quoted;
   }
 
   getStringEnds(state: ReaderState, layout: string): StringEnds | undefined {

@@ -8,7 +8,7 @@ import { refuse } from '../refuse.ts';
 import { toJsonForm, withStyle } from './json-style.ts';
 import { hasLongNumbers } from './long-numbers.ts';
 import { normaliseCompilable } from './normalise-compilable.ts';
-import type { NormalisedSchema } from './normalise-schema.ts';
+import type { NormalisedSchema, UnenforcedKeyword } from './normalise-schema.ts';
 
 export interface SchemaSource {
   readonly document: JsonValue;
@@ -42,6 +42,14 @@ export function refuseUnenforced({ unenforced }: NormalisedSchema, within = '#')
   refuse(place, `The keyword ${first.keyword} cannot be enforced while the text is generated`);
 }
 
+/** `within`: the place of the schema in the caller's text. Throws: `invalid_constraint`. */
+export function refuseOneOf({ place }: UnenforcedKeyword, within = '#'): never {
+  refuse(
+    within + place.slice(1),
+    'oneOf is enforced only where no value fits two of its schemas, which is not certain here; use anyOf',
+  );
+}
+
 /** `oneOf` where llguidance proves its branches disjoint; otherwise `anyOf` with a check of the finished text. */
 function compileOneOfs(
   { schema, oneOfs }: NormalisedSchema,
@@ -52,17 +60,13 @@ function compileOneOfs(
   const write = (coercesOneOf: boolean): Grammar => ({
     kind: 'json_schema',
     text: printJson(withStyle(schema, style, { coercesOneOf, extent: 'whole' })),
-    ...(form !== undefined && { form }),
+    form,
   });
   const exact = write(false);
   const [first] = oneOfs;
   if (first === undefined) return { grammar: dryRun(exact, options).grammar, isExact: true };
   if (compiles(exact, options)) return { grammar: exact, isExact: true };
   const coerced = dryRun(write(true), options);
-  if (isStrict)
-    refuse(
-      first.place,
-      'oneOf is enforced only where no value fits two of its schemas, which is not certain here; use anyOf',
-    );
+  if (isStrict) refuseOneOf(first);
   return { grammar: coerced.grammar, isExact: false };
 }

@@ -26,6 +26,8 @@ const MONTHS = '[0-9]+M(?:[0-9]+D)?';
 const DURATION = `P(?:(?:[0-9]+D|${MONTHS}|[0-9]+Y(?:${MONTHS})?)(?:${CLOCK})?|${CLOCK}|[0-9]+W)`;
 
 const LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
+/** Behind one label the domain has another: RFC 5321 does without, and most validators (ajv, zod, Pydantic) do not. */
+const MAIL_DOMAIN = `${LABEL}(?:\\.${LABEL})+`;
 const ATOM = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+";
 const BYTE = '(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])';
 const IPV4 = `${BYTE}(?:\\.${BYTE}){3}`;
@@ -77,7 +79,7 @@ export const STRING_FORMATS: ReadonlyMap<string, StringFormat> = new Map<string,
   ['time', { pattern: whole(TIME) }],
   ['date-time', { pattern: whole(`${DATE}[tT]${TIME}`) }],
   ['duration', { pattern: whole(DURATION) }],
-  ['email', { pattern: whole(`${ATOM}(?:\\.${ATOM})*@${LABEL}(?:\\.${LABEL})*`), maxLength: 254 }],
+  ['email', { pattern: whole(`${ATOM}(?:\\.${ATOM})*@${MAIL_DOMAIN}`), maxLength: 254 }],
   ['hostname', { pattern: whole(`${LABEL}(?:\\.${LABEL})*`), maxLength: 253 }],
   ['ipv4', { pattern: whole(IPV4) }],
   ['ipv6', { pattern: whole(IPV6) }],

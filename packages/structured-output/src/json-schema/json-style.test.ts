@@ -14,19 +14,21 @@ describe('the style of a schema', () => {
     expect(toJsonForm({ whitespace: 'bounded' }, SHORT)).toMatchObject({ layout: 'bounded' });
   });
 
-  it('leaves the form to the grammar where every part of it is off', () => {
+  it('has a free layout where the grammar decides about white space', () => {
     expect(toJsonForm({ whitespace: 'none' }, SHORT)).toMatchObject({
       layout: 'free',
       guardsRepetition: true,
     });
-    expect(
-      toJsonForm({ whitespace: 'any', limitNumbers: false, guardRepetition: false }, SHORT),
-    ).toBeUndefined();
+    expect(toJsonForm({ whitespace: 'any', limitNumbers: false, guardRepetition: false }, SHORT)).toEqual({
+      layout: 'free',
+      numbers: null,
+      guardsRepetition: false,
+    });
   });
 
   it('limits no numbers of a schema that has longer ones', () => {
-    expect(toJsonForm({}, SHORT)?.numbers).toEqual(NUMBER_LIMITS);
-    expect(toJsonForm({}, { hasLongNumbers: true })?.numbers).toBeNull();
+    expect(toJsonForm({}, SHORT).numbers).toEqual(NUMBER_LIMITS);
+    expect(toJsonForm({}, { hasLongNumbers: true }).numbers).toBeNull();
   });
 
   it('bounds white space by separators inside a longer answer', () => {

@@ -10,19 +10,17 @@ import { refuse } from '../refuse.ts';
 /** Whether the JSON is a part of the answer or all of it. */
 export type JsonExtent = 'part' | 'whole';
 
-/** The form that the matcher keeps of the JSON in an answer; undefined where the grammar is all of it. */
+/** The form that the matcher keeps of the JSON in an answer. */
 export function toJsonForm(
   style: JsonStyle,
   { hasLongNumbers, shape }: { readonly hasLongNumbers: boolean; readonly shape?: AnswerShape },
-): JsonForm | undefined {
+): JsonForm {
   const { whitespace = 'canonical', limitNumbers = true, guardRepetition: guardsRepetition = true } = style;
   // Inside a longer answer the grammar has no more white space than the bounded layout.
   const isKept = whitespace === 'canonical' || (whitespace === 'bounded' && shape === undefined);
   const layout = isKept ? whitespace : 'free';
   const numbers = limitNumbers && !hasLongNumbers ? NUMBER_LIMITS : null;
-  return layout === 'free' && numbers === null && !guardsRepetition
-    ? undefined
-    : { layout, numbers, guardsRepetition, ...(shape !== undefined && { shape }) };
+  return { layout, numbers, guardsRepetition, ...(shape !== undefined && { shape }) };
 }
 
 export interface StyleOptions {

@@ -4,7 +4,10 @@
 
 import { emptyMap, equalJson, isList, isMap, type JsonMap, type JsonValue, printJson } from '@ortler/json';
 import { pointer, refuse } from '../refuse.ts';
+import { compileEcma } from '../regex/ecma-regex.ts';
 import { sharesBranches } from './closed-objects.ts';
+import { collectConjuncts, namesOf } from './conjuncts.ts';
+import { provenOneOfs } from './disjoint.ts';
 import { roundIntegerBounds } from './integer-bounds.ts';
 import {
   checkCount,
@@ -29,7 +32,7 @@ export interface NormalisedSchema {
   readonly schema: JsonValue;
   /** Not enforced at all. */
   readonly unenforced: readonly UnenforcedKeyword[];
-  /** `oneOf` places: enforced only where llguidance proves that no two branches overlap. */
+  /** `oneOf` places without a proof that no two branches overlap: enforced only where llguidance finds one. */
   readonly oneOfs: readonly UnenforcedKeyword[];
   /** Enforced except for rare texts (a key written twice, U+007F in a pattern), so the finished text is still worth a look. */
   readonly isApproximate: boolean;
@@ -55,8 +58,10 @@ class SchemaNormaliser implements KeywordNormaliser {
   /** Names of definitions by their schema: alone, and beside other schemas of the same value. */
   readonly #names = { alone: new Map<JsonValue, string>(), shared: new Map<JsonValue, string>() };
   readonly #definitions = emptyMap<JsonValue>();
+  readonly #patternValues = new Map<JsonValue, JsonValue>();
   readonly #unenforced: UnenforcedKeyword[] = [];
-  readonly #oneOfs: UnenforcedKeyword[] = [];
+  /** By their normalised schemas. */
+  readonly #oneOfs = new Map<JsonValue, UnenforcedKeyword>();
   #isApproximate = false;
   #valueCount = 0;
 
@@ -78,10 +83,14 @@ class SchemaNormaliser implements KeywordNormaliser {
       chain: [],
     });
     const definitions = Object.keys(this.#definitions).length > 0 ? { $defs: this.#definitions } : {};
+    const whole = isMap(root) ? { ...root, ...definitions } : root;
+    const proven = provenOneOfs(whole, this.#oneOfs.keys(), this.#definitions);
     return {
-      schema: removeUnproductive(isMap(root) ? { ...root, ...definitions } : root),
+      schema: removeUnproductive(proven.schema),
       unenforced: this.#unenforced,
-      oneOfs: this.#oneOfs,
+      oneOfs: [...this.#oneOfs]
+        .filter(([branches]) => !proven.oneOfs.has(branches))
+        .map(([, place]) => place),
       isApproximate: this.#isApproximate,
     };
   }
@@ -113,6 +122,10 @@ class SchemaNormaliser implements KeywordNormaliser {
     normaliseMultipleOf(this, here, out, also);
     normaliseStringKeywords(this, source, here, out, also);
     if (!this.#takeContains(source, at, out)) return false;
+    if (this.options.omitsPatterns === true && at.chain.length === 0) {
+      const properties = this.#restrictByPatterns(schema, here);
+      if (Object.keys(properties).length > 0) also.push({ properties });
+    }
     if (also.length > 0) out.allOf = [...((out.allOf as JsonValue[] | undefined) ?? []), ...also];
     const reference = this.options.omitsBesideReferences === true ? referenceIn(out) : null;
     if (reference !== null) return this.#onlyReference(source, out, here, reference);
@@ -143,6 +156,35 @@ class SchemaNormaliser implements KeywordNormaliser {
     this.#isApproximate = true;
   }
 
+  /** Schemas of the declared names by the patterns of all schemas of the value, which are left out. */
+  #restrictByPatterns(schema: JsonMap, at: SchemaPlace): JsonMap {
+    const properties = emptyMap<JsonValue>();
+    const conjuncts = collectConjuncts({ ...at, schema }, this.#references);
+    const names = new Set(conjuncts.flatMap(conjunct => namesOf(conjunct.schema)));
+    for (const { schema: part, base, place } of conjuncts) {
+      if (!isMap(part.patternProperties)) continue;
+      for (const [pattern, value] of Object.entries(part.patternProperties)) {
+        const matcher = compileEcma(pattern);
+        for (const name of names) {
+          if (!matcher.test(name)) continue;
+          const own = this.#patternValue(value, { ...at, base, place }, pattern);
+          properties[name] = Object.hasOwn(properties, name) ? { allOf: [properties[name]!, own] } : own;
+        }
+      }
+    }
+    return properties;
+  }
+
+  /** Made once, however many schemas refer to it. Inside of itself it says nothing. */
+  #patternValue(value: JsonValue, at: SchemaPlace, pattern: string): JsonValue {
+    const known = this.#patternValues.get(value);
+    if (known !== undefined) return known;
+    this.#patternValues.set(value, true);
+    const normalised = this.descend(value, at, 'patternProperties', pattern);
+    this.#patternValues.set(value, normalised);
+    return normalised;
+  }
+
   #takeKeyword(keyword: string, value: JsonValue, source: JsonMap, at: SchemaPlace, out: JsonOut): void {
     const place = pointer(at.place, keyword);
     if (keyword === '$ref') out.$ref = this.#refer(value, at);
@@ -157,8 +199,9 @@ class SchemaNormaliser implements KeywordNormaliser {
     else if (keyword === 'allOf' || keyword === 'anyOf' || keyword === 'oneOf') {
       const branches = checkSchemas(value, place);
       if (branches.length === 0) refuse(place, `${keyword} needs at least one schema`);
-      out[keyword] = branches.map((branch, i) => this.branch(branch, at, keyword, i));
-      if (keyword === 'oneOf' && branches.length > 1) this.#oneOfs.push({ keyword, place });
+      const normalised = branches.map((branch, i) => this.branch(branch, at, keyword, i));
+      out[keyword] = normalised;
+      if (keyword === 'oneOf') this.#oneOfs.set(normalised, { keyword, place });
     } else if (UNENFORCED_KEYWORDS.has(keyword)) this.#markSchemaUnenforced(keyword, value, at);
     else if (keyword === 'if' && (source.then !== undefined || source.else !== undefined))
       this.markUnenforced(keyword, at);

@@ -1,15 +1,17 @@
 // A structural tag -> one Lark grammar. The schemas, patterns and grammars inside it must be enforced in full: a finished text
 // cannot be checked, because only the grammar knows where in it they begin.
 
+import { printJson } from '@ortler/json';
 import type { PreparedConstraint } from '../constraint.ts';
 import type { JsonStyle } from '../constraint-spec.ts';
-import { type CompileOptions, dryRun } from '../dry-run/dry-run.ts';
+import { type CompileOptions, compiles, dryRun } from '../dry-run/dry-run.ts';
 import { ebnfToRules } from '../ebnf/ebnf-to-lark.ts';
 import { isEbnf } from '../ebnf/parse-ebnf.ts';
 import { ConstraintError } from '../errors.ts';
-import { refuseImpossible, refuseUnenforced } from '../json-schema/compile-schema.ts';
+import { refuseImpossible, refuseOneOf, refuseUnenforced } from '../json-schema/compile-schema.ts';
 import { toJsonForm, withStyle } from '../json-schema/json-style.ts';
 import { normaliseCompilable } from '../json-schema/normalise-compilable.ts';
+import type { NormalisedSchema } from '../json-schema/normalise-schema.ts';
 import { refuse } from '../refuse.ts';
 import { checkMaskCost, checkRegex } from '../regex/check-regex.ts';
 import type { TagNode } from '../tag-node.ts';
@@ -39,7 +41,10 @@ function createLeaves(style: JsonStyle, options: CompileOptions): TagLeaves {
         normaliseCompilable(schema, { closeObjects, isLenient }, options),
       );
       refuseImpossible(normalised, place);
-      if (!isLenient) refuseUnenforced(normalised, place);
+      if (!isLenient) {
+        refuseUnenforced(normalised, place);
+        refuseUnproven(normalised, place, options);
+      }
       return withStyle(normalised.schema, style, { coercesOneOf: isLenient, extent: 'part' });
     },
     toRegex: (pattern, place) => {
@@ -52,6 +57,19 @@ function createLeaves(style: JsonStyle, options: CompileOptions): TagLeaves {
       return ebnfToRules(grammar, limits, prefix);
     },
   };
+}
+
+/** Throws: `invalid_constraint` for a `oneOf` of which llguidance does not know that no value fits two of its schemas. */
+function refuseUnproven({ schema, oneOfs }: NormalisedSchema, place: string, options: CompileOptions): void {
+  const [first] = oneOfs;
+  if (first === undefined) return;
+  const compilesAs = (coercesOneOf: boolean): boolean =>
+    compiles(
+      { kind: 'json_schema', text: printJson(withStyle(schema, {}, { coercesOneOf, extent: 'whole' })) },
+      options,
+    );
+  // What cannot be compiled for another reason is refused with that reason, with the whole of the tag.
+  if (!compilesAs(false) && compilesAs(true)) refuseOneOf(first, place);
 }
 
 /** Places in a schema -> places in the constraint that it is a part of. */
