@@ -73,8 +73,9 @@ describe('loadModel', () => {
       'a device that does not exist',
       demoModel,
       { device: 'tpu' },
-      'must be auto, cpu, webgpu or cuda; got tpu',
+      'The option device must be auto, cpu, webgpu or cuda; got "tpu".',
     ],
+    ['no object in place of those of the Hub', '/nowhere', { hub: null }, 'The option hub must be an object'],
     [
       'a misspelt option before it looks for the model',
       '/nowhere',
@@ -123,6 +124,12 @@ describe('loadModel', () => {
   ])('refuses %s', async (_, name, options, message) => {
     const given = { cacheDir, precision: 'q8', device: 'cpu', ...options } as object;
     await expect(loadModel(name as string, given)).rejects.toThrow(message);
+  });
+
+  test.each([null, 'cpu'])('refuses %j in place of the options', async options => {
+    await expect(loadModel('/nowhere', options as never)).rejects.toThrow(
+      'The options must be an object; got ',
+    );
   });
 });
 
