@@ -54,6 +54,18 @@ describe('loadModel', () => {
     });
   });
 
+  test.each([
+    ['that does not exist', 'none', 'none does not exist'],
+    ['without an adapter', '.', 'adapter_config.json does not exist'],
+    ['that is a GGUF file', 'lora.gguf', 'is a GGUF file; adapters are folders with'],
+  ])('refuses an adapter folder %s before anything is fetched or built', async (_, name, message) => {
+    const options = { cacheDir, device: 'cpu', adapterDir: join(cacheDir, name) } as const;
+    await expect(loadModel('acme/no-such-model', options)).rejects.toMatchObject({
+      name: 'ModelBuildError',
+      message: expect.stringContaining(message),
+    });
+  });
+
   test('an aborted signal ends it before anything is built', async () => {
     const signal = AbortSignal.abort(new Error('not now'));
     await expect(loadModel(demoModel, { cacheDir, device: 'cpu', signal })).rejects.toThrow('not now');

@@ -70,9 +70,11 @@ export function checkLoadOptions(options: LoadModelOptions): void {
   for (const [name, instead] of Object.entries(SET_OPTIONS))
     if (Object.hasOwn(options, name)) throw wrongOption(name, `is set by loadModel: ${instead}`);
   checkOptions({ ...options, modelDir: '' }, OWN_OPTIONS);
-  const { precision, kvType, hub, chatTemplate } = options;
+  const { precision, kvType, adapterDir, hub, chatTemplate } = options;
   if (precision !== undefined) checkChoice('precision', precision);
   if (kvType !== undefined) checkChoice('kvType', kvType);
+  if (adapterDir !== undefined && typeof adapterDir !== 'string')
+    throw wrongOption('adapterDir', `must be the path of a folder; got ${String(adapterDir)}`);
   if (hub !== undefined) checkNames('hub.', HUB_OPTIONS, hub);
   const templateFault = findTemplateFault(chatTemplate ?? '');
   if (templateFault !== undefined) throw wrongOption('chatTemplate', templateFault);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createEngine } from '@ortler/engine';
 import { chooseVariants } from '@ortler/engine/graph-contract';
 import { resolveModel } from '@ortler/hub';
-import { chooseExportFiles, prepareModel } from '@ortler/model-builder';
+import { checkAdapter, chooseExportFiles, prepareModel } from '@ortler/model-builder';
 import { chooseDevice, probeKernels } from '@ortler/onnxruntime';
 import { checkLoadOptions, type LoadModelOptions } from './load-model-options.ts';
 import { Model } from './model.ts';
@@ -39,12 +39,17 @@ export async function loadModel(model: string, options: LoadModelOptions = {}): 
     signal,
     ...engineOptions
   } = options;
+  // What is wrong besides the model shows before its download.
+  if (adapterDir !== undefined) await checkAdapter(adapterDir);
   const { device } = await chooseDevice(wanted);
   signal?.throwIfAborted();
   const variants = chooseVariants({ device, isOptional: wanted === 'auto' }, await probeKernels());
   const sourceDir = await resolveModel(model, {
     ...hub,
-    chooseGraph: files => chooseExportFiles(files, { precision, variant: variants[0] }),
+    chooseGraph: async files =>
+      adapterDir === undefined
+        ? chooseExportFiles(files, { precision, variant: variants[0] })
+        : REFUSED_GRAPH,
     onProgress: onDownloadProgress,
     signal,
   });
@@ -72,3 +77,8 @@ export async function loadModel(model: string, options: LoadModelOptions = {}): 
   }
   return new Model(engine);
 }
+
+const REFUSED_GRAPH = {
+  kind: 'refused',
+  fault: 'has ONNX graphs only; an adapter is merged into the checkpoint that it was made from',
+} as const;
