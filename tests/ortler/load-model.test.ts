@@ -1,6 +1,6 @@
 // The front door on the demo model: a folder is built and loaded, and its four calls answer.
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { demoModel, loadModel, type Model } from 'ortler';
@@ -64,6 +64,22 @@ describe('loadModel', () => {
       name: 'ModelBuildError',
       message: expect.stringContaining(message),
     });
+  });
+
+  test('refuses a wrong generation_config.json before a build, unless its defaults are not used', async () => {
+    const source = join(cacheDir, 'wrong-defaults');
+    cpSync(demoModel, source, { recursive: true });
+    writeFileSync(join(source, 'generation_config.json'), '{"top_p": 7}');
+    const onBuildProgress = ({ stage }: { readonly stage: string }) => {
+      if (stage === 'weights') throw new Error('It was built.');
+    };
+    const options = { cacheDir, precision: 'q8', device: 'cpu' } as const;
+    await expect(loadModel(source, { ...options, onBuildProgress })).rejects.toMatchObject({
+      name: 'ModelBuildError',
+      message: expect.stringContaining('generation_config.json of the model folder: '),
+    });
+    await using neutral = await loadModel(source, { ...options, modelDefaults: false });
+    expect((await neutral.generateText(QUESTION, { temperature: 0 })).text).toContain('Paris');
   });
 
   test('an aborted signal ends it before anything is built', async () => {

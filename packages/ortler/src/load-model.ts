@@ -61,6 +61,7 @@ export async function loadModel(model: string, options: LoadModelOptions = {}): 
     variants,
     kvType,
     contextLength: engineOptions.contextLength,
+    modelDefaults: engineOptions.modelDefaults ?? true,
     onProgress: onBuildProgress,
     signal,
   });
