@@ -139,7 +139,10 @@ describe('a model by its name', () => {
     [['inspect', 'ortler/quants'], /^m-Q4_K_M\.gguf, the header: a GGUF file begins with "GGUF"/],
     [['inspect', NAME, '--context', '1000000'], /--context is 1000000; ortler\/demo has a context of 2048/],
     [['inspect', 'nothing'], /nothing does not exist/],
-    [['models', 'remove', 'ortler/other'], /ortler\/other is not in the cache/],
+    [
+      ['models', 'remove', 'ortler/other'],
+      /ortler\/other is not in the cache .*models list` shows its models/,
+    ],
   ])('explains the mistake in %j', async (args, message) => {
     const { code, out, err } = await ortler(args);
     expect({ code, out }).toEqual({ code: 1, out: '' });
