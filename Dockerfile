@@ -24,6 +24,7 @@ WORKDIR /app
 USER 1000:1000
 VOLUME ["/data", "/cache"]
 EXPOSE 8000
+# An empty setting means the default, as in the server; so does the link of a container or a service (tcp://...).
 HEALTHCHECK --interval=10s --timeout=5s --start-period=20s --retries=3 \
-  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.ORTLER_PORT ?? 8000}/health/live`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${parseInt(process.env.ORTLER_PORT) || 8000}/health/live`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 CMD ["node", "apps/server/dist/cli.js", "serve"]

@@ -145,6 +145,30 @@ describe.skipIf(hasNoBrowser)('the data pages', () => {
     await page.close();
   });
 
+  it.each([1000, 1280])(
+    'feedback: nothing moves when the JSON editor has loaded, in %d pixels',
+    async width => {
+      const viewport = { width, height: 800 };
+      const { page } = await openConsole(browser, server.url, { apiKey: KEY, path: '/feedback', viewport });
+      const editor = Promise.withResolvers<void>();
+      await page.route(/json-editor/, async route => {
+        await editor.promise;
+        await route.continue();
+      });
+      await page.getByLabel('Project').fill('acme/app');
+      await page.getByRole('button', { name: 'Open' }).click();
+      await page.getByRole('button', { name: 'Add condition' }).click();
+      const heightOf = () =>
+        page.getByRole('heading', { name: 'Filter' }).locator('xpath=ancestor::section').boundingBox();
+      await page.locator('pre[aria-busy]').waitFor();
+      const reserved = await heightOf();
+      editor.resolve();
+      await page.getByLabel('Filter as JSON').waitFor();
+      expect(await heightOf()).toEqual(reserved);
+      await page.close();
+    },
+  );
+
   it('feedback: a value that is typed before the types of the payload are there is a number when they are', async () => {
     const { page, troubles } = await openConsole(browser, server.url, { apiKey: KEY, path: '/feedback' });
     const types = Promise.withResolvers<void>();

@@ -1,6 +1,6 @@
 // The front door on the demo model: a folder is built and loaded, and its four calls answer.
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { demoModel, loadModel, type Model } from 'ortler';
@@ -54,6 +54,34 @@ describe('loadModel', () => {
     });
   });
 
+  test.each([
+    ['that does not exist', 'none', 'none does not exist'],
+    ['without an adapter', '.', 'adapter_config.json does not exist'],
+    ['that is a GGUF file', 'lora.gguf', 'is a GGUF file; adapters are folders with'],
+  ])('refuses an adapter folder %s before anything is fetched or built', async (_, name, message) => {
+    const options = { cacheDir, device: 'cpu', adapterDir: join(cacheDir, name) } as const;
+    await expect(loadModel('acme/no-such-model', options)).rejects.toMatchObject({
+      name: 'ModelBuildError',
+      message: expect.stringContaining(message),
+    });
+  });
+
+  test('refuses a wrong generation_config.json before a build, unless its defaults are not used', async () => {
+    const source = join(cacheDir, 'wrong-defaults');
+    cpSync(demoModel, source, { recursive: true });
+    writeFileSync(join(source, 'generation_config.json'), '{"top_p": 7}');
+    const onBuildProgress = ({ stage }: { readonly stage: string }) => {
+      if (stage === 'weights') throw new Error('It was built.');
+    };
+    const options = { cacheDir, precision: 'q8', device: 'cpu' } as const;
+    await expect(loadModel(source, { ...options, onBuildProgress })).rejects.toMatchObject({
+      name: 'ModelBuildError',
+      message: expect.stringContaining('generation_config.json of the model folder: '),
+    });
+    await using neutral = await loadModel(source, { ...options, modelDefaults: false });
+    expect((await neutral.generateText(QUESTION, { temperature: 0 })).text).toContain('Paris');
+  });
+
   test('an aborted signal ends it before anything is built', async () => {
     const signal = AbortSignal.abort(new Error('not now'));
     await expect(loadModel(demoModel, { cacheDir, device: 'cpu', signal })).rejects.toThrow('not now');
@@ -73,8 +101,9 @@ describe('loadModel', () => {
       'a device that does not exist',
       demoModel,
       { device: 'tpu' },
-      'must be auto, cpu, webgpu or cuda; got tpu',
+      'The option device must be auto, cpu, webgpu or cuda; got "tpu".',
     ],
+    ['no object in place of those of the Hub', '/nowhere', { hub: null }, 'The option hub must be an object'],
     [
       'a misspelt option before it looks for the model',
       '/nowhere',
@@ -123,6 +152,12 @@ describe('loadModel', () => {
   ])('refuses %s', async (_, name, options, message) => {
     const given = { cacheDir, precision: 'q8', device: 'cpu', ...options } as object;
     await expect(loadModel(name as string, given)).rejects.toThrow(message);
+  });
+
+  test.each([null, 'cpu'])('refuses %j in place of the options', async options => {
+    await expect(loadModel('/nowhere', options as never)).rejects.toThrow(
+      'The options must be an object; got ',
+    );
   });
 });
 

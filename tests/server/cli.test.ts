@@ -227,6 +227,7 @@ describe('ortler build --adapter', () => {
     expect(await build('--report', '--device', 'gpu')).toContain('leave out --device gpu');
     expect(await build('--report', join(folder, 'none.txt'))).toContain('none.txt');
     expect(await build('--adapter', join(folder, 'none'))).toContain('none is not a folder');
+    expect(await build('--adapter', folder)).toContain('adapter_config.json does not exist');
   });
 
   it('refuses to build a folder that is built already', async () => {

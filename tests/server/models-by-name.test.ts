@@ -7,7 +7,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type LocalHub, readFolder, startHub, TEST_TOKEN } from '@ortler/hub/testing';
-import { createTinyCheckpoint, writeOptimumModel } from '@ortler/model-builder/testing';
+import { createTinyCheckpoint, writeAdapter, writeOptimumModel } from '@ortler/model-builder/testing';
 import { HubError, loadModel } from 'ortler';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { REPOSITORY } from '../support/server.ts';
@@ -139,7 +139,10 @@ describe('a model by its name', () => {
     [['inspect', 'ortler/quants'], /^m-Q4_K_M\.gguf, the header: a GGUF file begins with "GGUF"/],
     [['inspect', NAME, '--context', '1000000'], /--context is 1000000; ortler\/demo has a context of 2048/],
     [['inspect', 'nothing'], /nothing does not exist/],
-    [['models', 'remove', 'ortler/other'], /ortler\/other is not in the cache/],
+    [
+      ['models', 'remove', 'ortler/other'],
+      /ortler\/other is not in the cache .*models list` shows its models/,
+    ],
   ])('explains the mistake in %j', async (args, message) => {
     const { code, out, err } = await ortler(args);
     expect({ code, out }).toEqual({ code: 1, out: '' });
@@ -210,6 +213,22 @@ describe('a repository of ONNX graphs', () => {
       /ortler\/tiny-ONNX has no graph of precision q8; it has model\.onnx, model_q4\.onnx/,
     );
     expect((await ortler(['build', OPTIMUM])).err).toContain('need no build: `ortler serve`');
+    expect(fetched()).toEqual([]);
+  });
+
+  it('is refused before a download by loadModel with an adapter', async () => {
+    const adapterDir = join(folder, 'lora');
+    const module = 'base_model.model.model.layers.0.self_attn.q_proj';
+    const tensors = ['A', 'B'].map(part => ({
+      name: `${module}.lora_${part}.weight`,
+      shape: part === 'A' ? [1, 64] : [64, 1],
+      fill: (target: Float32Array) => void target.fill(0.5),
+    }));
+    await writeAdapter(adapterDir, { r: 1, lora_alpha: 1, target_modules: ['q_proj'] }, tensors);
+    const hubOptions = { endpoint: hub.url, cacheDir: join(folder, 'adapted') };
+    await expect(
+      loadModel(OPTIMUM, { adapterDir, device: 'cpu', cacheDir: join(folder, 'built'), hub: hubOptions }),
+    ).rejects.toThrow(`${OPTIMUM} has ONNX graphs only; an adapter is merged into the checkpoint`);
     expect(fetched()).toEqual([]);
   });
 

@@ -9,12 +9,12 @@ import { registerFeedbackCommands } from './commands/feedback/register-feedback.
 import { registerInspectCommand } from './commands/inspect/register-inspect.ts';
 import { registerKeyCommands } from './commands/keys/register-keys.ts';
 import { registerModelCommands } from './commands/models/register-models.ts';
-import { ownCommand } from './commands/own-command.ts';
 import { registerServeCommand } from './commands/serve/register-serve.ts';
 import { processTerminal } from './commands/terminal.ts';
 import { registerTrainingCommands } from './commands/training/register-training.ts';
 import { UserError } from './commands/user-error.ts';
 import { ConfigError } from './config/config.ts';
+import { ownCommand } from './system/own-command.ts';
 import { VERSION } from './system/version.ts';
 
 const MIN_NODE_MAJOR = 24;

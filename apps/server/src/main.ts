@@ -3,14 +3,13 @@
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ApiError } from '@ortler/api';
-import type { DeviceChoice } from '@ortler/onnxruntime';
 import { createJsonSchemaChecker } from '@ortler/structured-output';
 import { createApp } from './app.ts';
 import type { Config } from './config/config.ts';
 import { messageOf } from './db/database-errors.ts';
 import { type KvEvents, startKvEvents } from './kv-events/kv-events.ts';
 import { startHousekeeping } from './models/housekeeping.ts';
-import { type CatalogListener, createModelLog } from './models/log-models.ts';
+import { type CatalogListener, createModelLog, type DeviceListener } from './models/log-models.ts';
 import type { ServerModelCatalog } from './models/model-catalog.ts';
 import { createServerModels } from './models/server-models.ts';
 import { drainConnections } from './rest/drain-connections.ts';
@@ -47,7 +46,7 @@ export interface RunningServer {
 export async function startServer(
   config: Config,
   onCatalogEvent: CatalogListener = () => undefined,
-  onDevice: (choice: DeviceChoice) => void = () => undefined,
+  onDevice: DeviceListener = () => undefined,
 ): Promise<RunningServer> {
   // Closed in reverse order, here if a step fails, else by `stop`.
   await using owner = new AsyncDisposableStack();
@@ -60,16 +59,12 @@ export async function startServer(
   owner.defer(() => kvEvents?.close());
   const schemas = owner.adopt(createJsonSchemaChecker(), checker => checker.close());
 
-  const log = createModelLog(logger, onCatalogEvent);
+  const log = createModelLog(logger, onCatalogEvent, onDevice);
   const models = await createServerModels({
     config,
     kvEvents,
     checkpoints: training.checkpoints,
     ...log,
-    onDevice(choice) {
-      log.onDevice(choice);
-      onDevice(choice);
-    },
   });
   owner.defer(() => models.close());
   const { catalog, checkpointModels, loadedCheckpoints } = models;

@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { createFakeServices } from '@ortler/api/testing';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 import { SETTINGS } from '../src/config/settings.ts';
@@ -202,6 +202,16 @@ describe('compose.yaml', () => {
   });
 });
 
+/** The address that the health check of the image asks. */
+async function askedUrl(dockerfile: string, port: string | undefined): Promise<URL> {
+  const [, command = '[]'] = /^HEALTHCHECK .*\\\n {2}CMD (.*)$/m.exec(dockerfile) ?? [];
+  const [, , script] = JSON.parse(command) as string[];
+  const fetch = vi.fn(async (_url: string) => ({ ok: true }));
+  const process = { env: { ORTLER_PORT: port }, exit: () => undefined };
+  new Function('fetch', 'process', script!)(fetch, process);
+  return new URL(fetch.mock.calls[0]![0]);
+}
+
 describe('Dockerfile', () => {
   it('runs the command line without root, on settings and a health route that exist', async () => {
     const [, , run = ''] = read('Dockerfile').split(/^FROM /m);
@@ -209,9 +219,18 @@ describe('Dockerfile', () => {
     expect(run).toMatch(/^CMD \["node", "apps\/server\/dist\/cli.js", "serve"\]$/m);
     expect(existsSync(new URL('apps/server/src/cli.ts', ROOT))).toBe(true);
     expect(unknownVariables([...run.matchAll(/\b([A-Z_]+)=/g)].map(([, name]) => name!))).toEqual([]);
-    const path = /HEALTHCHECK.*?PORT \?\? 8000\}(\/[\w/]+)/s.exec(run)?.[1];
-    expect(path).toBe('/health/live');
-    expect(await statusOf(path!)).toBe(200);
+    const { pathname } = await askedUrl(run, undefined);
+    expect(pathname).toBe('/health/live');
+    expect(await statusOf(pathname)).toBe(200);
+  });
+
+  it.each([
+    [undefined, SETTINGS.port.fallback],
+    ['', SETTINGS.port.fallback],
+    ['tcp://10.0.0.1:80', SETTINGS.port.fallback],
+    ['9000', '9000'],
+  ])('has a health check that asks the port of the server where ORTLER_PORT is %j', async (given, port) => {
+    expect((await askedUrl(read('Dockerfile'), given)).port).toBe(port);
   });
 });
 

@@ -97,6 +97,21 @@ describe('a bad body', () => {
     expect(reply.json().error).toMatchObject({ type: 'Bad Request', code: 400 });
   });
 
+  it.each([
+    ['{"a":1x}', 'The body is not valid JSON: Expected a comma or } at position 6'],
+    [
+      '{"temperature": 1e400}',
+      'The body holds a number beyond ±1.8e308, or an integer of more than 4300 digits, at position 16.',
+    ],
+    [
+      `{"a":${'['.repeat(200)}${']'.repeat(200)}}`,
+      'The body holds more than 128 nested levels, at position 132.',
+    ],
+  ])('says whether it is no JSON or beyond a limit, and where: %s', async (payload, message) => {
+    const reply = await test.post(payload);
+    expect(reply.json().error).toEqual({ message, type: 'Bad Request', param: null, code: 400 });
+  });
+
   it('may have parameters and any case in its content type', async () => {
     const reply = await test.post(
       { messages: MESSAGES },

@@ -171,6 +171,45 @@ it('carries 64-bit seeds, and plain JSON without the transformer', async () => {
   expect(engine.requests.map(({ sampling }) => sampling?.seed)).toEqual([9223372036854775807n, 5n]);
 });
 
+it('reads integers of plain JSON with all their digits, alone and in a batch', async () => {
+  const engine = createFakeEngine();
+  test = await openTestApp(createFakeServices({ demo: engine }));
+  const body = `{"messages":${JSON.stringify(MESSAGES)},"seed":9223372036854775807}`;
+  for (const [url, payload] of [
+    ['/trpc/chat.complete', body],
+    ['/trpc/chat.complete?batch=1', `{"0":${body}}`],
+  ] as const) {
+    const headers = { authorization: `Bearer ${TEST_API_KEY}`, 'content-type': 'application/json' };
+    expect((await test.app.inject({ method: 'POST', url, headers, payload })).statusCode).toBe(200);
+  }
+  expect(engine.requests.map(({ sampling }) => sampling?.seed)).toEqual([
+    9223372036854775807n,
+    9223372036854775807n,
+  ]);
+});
+
+it('refuses an input that is nested too deeply with the status of REST', async () => {
+  test = await openTestApp();
+  const deep = `{"payload":${'['.repeat(200)}${']'.repeat(200)}}`;
+  const post = async (url: string, authorization: string) => {
+    const headers = { authorization, 'content-type': 'application/json' };
+    const reply = await test.app.inject({ method: 'POST', url, headers, payload: deep });
+    return { status: reply.statusCode, body: reply.json() };
+  };
+  const basic = `Basic ${Buffer.from(`api:${TEST_API_KEY}`).toString('base64')}`;
+  const rest = await post('/feedback/create', basic);
+  const trpc = await post('/trpc/feedback.create', basic);
+  const msg = 'JSON decode error: more than 128 nested levels';
+  expect(rest).toMatchObject({ status: 422, body: { detail: [{ msg, type: 'json_invalid' }] } });
+  expect(trpc).toMatchObject({
+    status: 422,
+    body: { error: { data: { faults: [{ loc: ['body'], msg, type: 'json_invalid' }] } } },
+  });
+  const bearer = `Bearer ${TEST_API_KEY}`;
+  for (const url of ['/v1/chat/completions', '/trpc/chat.complete'])
+    expect((await post(url, bearer)).status).toBe(400);
+});
+
 it('aborts the generation when the client aborts', async () => {
   const hold = Promise.withResolvers<void>();
   const engine = createFakeEngine({

@@ -19,7 +19,7 @@ export type {
 export { EngineError, type EngineErrorCode, type EngineErrorDetails } from './errors.ts';
 export { perplexity, type ScoredText, scoreTexts } from './perplexity.ts';
 export type { BlocksRemoved, BlocksStored, CacheEvent } from './protocol/cache-event.ts';
-export { checkNames, checkOptions } from './protocol/check-options.ts';
+export { checkIsObject, checkNames, checkOptions } from './protocol/check-options.ts';
 export {
   type CoreLinkState,
   type CoreStats,

@@ -22,3 +22,4 @@ export {
   type SlicedJsonOptions,
   stringifyLosslessJson,
 } from './lossless-json.ts';
+export { replaceBigIntegers } from './replace-integers.ts';

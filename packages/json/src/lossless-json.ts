@@ -56,7 +56,7 @@ const DEFAULT_SLICE_LENGTH = 32 * 1024;
  * Only such text can hold an integer above 2^53 (16 digits that are no fraction) or a number beyond all doubles (a
  * three-digit exponent). Log probabilities have long fractions, and the exact reading costs ten times the fast one.
  */
-const MAY_HOLD_BIG_NUMBER = /(?:^|[^\d.])\d{16}|\d[eE]\+?\d{3}/;
+export const MAY_HOLD_BIG_NUMBER = /(?:^|[^\d.])\d{16}|\d[eE]\+?\d{3}/;
 const STARTS_NESTED = /^[ \t\n\r]*[{[]/;
 
 /** `JSON.rawJSON`, which V8 has and TypeScript does not declare. */

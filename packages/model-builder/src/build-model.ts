@@ -86,6 +86,8 @@ export interface BuildModelOptions {
    * Unit: tokens; at most that of the model, the default.
    */
   readonly contextLength?: number | undefined;
+  /** Whether the model will be served with the defaults of its generation_config.json: a wrong one is refused. Default: false. */
+  readonly modelDefaults?: boolean | undefined;
   readonly onProgress?: ((progress: BuildProgress) => void) | undefined;
   /**
    * Called with each matrix of a `kernels` graph once it is quantised, in the order of the file. Measuring its error takes about
@@ -145,7 +147,7 @@ export async function buildHashedModel(
   const outputDir = resolve(options.outputDir);
 
   // 1. Validate the checkpoint before anything is written.
-  const opened = await (await findCheckpoint(sourceDir)).open();
+  const opened = await (await findCheckpoint(sourceDir)).open(options);
   const { configFile, weights: stored, writeCompanions } = opened;
   const config = forContext(opened.config, options.contextLength);
   const checkpoint = await withAdapter(stored, adapterDir);

@@ -1,6 +1,7 @@
 // Checkpoints that are built: a Hugging Face folder, in floats or quantised, or a GGUF file. The rest of the builder sees this interface only.
 
 import { basename, dirname, join } from 'node:path';
+import type { FindTextFaultOptions } from '@ortler/engine/text-files';
 import { GgufModel, listGgufFiles } from '@ortler/gguf';
 import { CONFIG_FILE, readDecoderConfig } from './architectures/read-decoder-config.ts';
 import { checkCompanions, copyCompanions, listCompanionFiles } from './copy-companions.ts';
@@ -27,8 +28,8 @@ export interface CheckpointSource {
   listFiles(): Promise<readonly string[]>;
   /** Without the weights. Throws: `ModelBuildError`. */
   readConfig(): Promise<DecoderConfig>;
-  /** Throws: `ModelBuildError`. */
-  open(): Promise<OpenCheckpoint>;
+  /** Throws: `ModelBuildError`. @param options What the engine will read of the folder. */
+  open(options?: FindTextFaultOptions): Promise<OpenCheckpoint>;
 }
 
 /** `weights.close` closes it. */
@@ -56,11 +57,11 @@ function huggingFaceSource(folder: string): CheckpointSource {
       return [...(await listCompanionFiles(folder)), ...(await listWeightFiles(folder))];
     },
     readConfig: () => readDecoderConfig(folder),
-    async open() {
+    async open(options) {
       await refuseOtherLayouts(folder, CONFIG_FILE);
       const config = await readDecoderConfig(folder);
       const quantisation = await readQuantisationConfig(folder);
-      await checkCompanions(folder);
+      await checkCompanions(folder, options);
       return {
         config,
         configFile: join(folder, CONFIG_FILE),

@@ -18,6 +18,7 @@ import { type FolderFiles, type HashOptions, hashFolders } from './file-hashes.t
 import { forContext, longRopeChoice } from './hugging-face/long-rope.ts';
 import { ADAPTER_WEIGHTS_FILE } from './lora/adapter.ts';
 import { ADAPTER_CONFIG_FILE } from './lora/adapter-config.ts';
+import { checkAdapter } from './lora/check-adapter.ts';
 import { readFault } from './read-fault.ts';
 
 /**
@@ -56,7 +57,7 @@ export async function computeContentHash(options: ContentHashOptions): Promise<s
   const stampPath = await stampPathFor(path, stampDir);
   const folders: FolderFiles[] = [{ folder, names: await listFiles(), stampPath }];
   if (adapterDir !== undefined) {
-    refuseGgufAdapter(adapterDir);
+    await checkAdapter(adapterDir);
     folders.push({
       folder: adapterDir,
       names: [ADAPTER_CONFIG_FILE, ADAPTER_WEIGHTS_FILE],
@@ -82,13 +83,6 @@ async function hasOtherFactors(
   if (contextLength === undefined) return false;
   const config = await source.readConfig();
   return longRopeChoice(forContext(config, contextLength))?.factors !== longRopeChoice(config)?.factors;
-}
-
-/** Before the files of a folder are missed in it. */
-function refuseGgufAdapter(adapterDir: string): void {
-  if (!/\.gguf$/i.test(adapterDir)) return;
-  const message = `${adapterDir} is a GGUF file; adapters are folders with ${ADAPTER_CONFIG_FILE} and ${ADAPTER_WEIGHTS_FILE}`;
-  throw new ModelBuildError('unsupported', message, { file: adapterDir });
 }
 
 function checkPrecision(variant: GraphVariant, precision: Precision): void {

@@ -3,7 +3,7 @@
 import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CHAT_TEMPLATE_FOLDER, COMPANION_FILES } from '@ortler/engine/graph-contract';
-import { findTextFault } from '@ortler/engine/text-files';
+import { type FindTextFaultOptions, findTextFault } from '@ortler/engine/text-files';
 import { writeDurably } from './build-folder.ts';
 import { ModelBuildError } from './errors.ts';
 import { checkJsonFile } from './hugging-face/json-file.ts';
@@ -38,10 +38,10 @@ async function listNamedTemplates(sourceDir: string): Promise<string[]> {
  * Files that are cut short or empty, and a tokenizer that the engine does not have, show before a build, which may take long, and not
  * when its model is loaded. Throws: `source_invalid`, `config_invalid`, `unsupported` for what the engine does not take.
  */
-export async function checkCompanions(sourceDir: string): Promise<void> {
+export async function checkCompanions(sourceDir: string, options: FindTextFaultOptions = {}): Promise<void> {
   for (const name of await listCompanionFiles(sourceDir))
     if (name.endsWith('.json')) await checkJsonFile(join(sourceDir, name));
-  const fault = await findTextFault(sourceDir);
+  const fault = await findTextFault(sourceDir, options);
   if (fault !== undefined)
     throw new ModelBuildError('unsupported', `${sourceDir}: ${fault}`, { file: sourceDir });
 }

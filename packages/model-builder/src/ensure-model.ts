@@ -35,6 +35,8 @@ export interface EnsureModelOptions {
   readonly kvType?: KvType | undefined;
   /** See `BuildModelOptions`. Without an effect on a built folder and an export. */
   readonly contextLength?: number | undefined;
+  /** See `BuildModelOptions`. Without an effect on what is built already, and on an export. */
+  readonly modelDefaults?: boolean | undefined;
   readonly onProgress?: ((progress: BuildProgress) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }

@@ -28,6 +28,7 @@ export { type DescribeModelOptions, describeModel } from './inspect/describe-mod
 export { estimateMemory, type MemoryEstimate } from './inspect/estimate-memory.ts';
 export type { DescribedGraph, FormatUse, ModelDescription, ModelShape } from './inspect/model-description.ts';
 export { type DistantFiles, writeHeaders } from './inspect/write-headers.ts';
+export { checkAdapter } from './lora/check-adapter.ts';
 export { type PrepareModelOptions, prepareModel } from './prepare-model.ts';
 export {
   type BuiltFolder,

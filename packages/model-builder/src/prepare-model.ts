@@ -33,6 +33,7 @@ export async function prepareModel({
   variants = ['kernels'],
   kvType,
   contextLength,
+  modelDefaults,
   onPrecision,
   onProgress,
   signal,
@@ -48,6 +49,7 @@ export async function prepareModel({
     precision: choice.precision,
     kvType,
     contextLength,
+    modelDefaults,
   };
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const { url, execArgv } = entryModule('./build-worker-entry', import.meta.url);

@@ -17,6 +17,7 @@ export { OrtError } from '@ortler/onnxruntime';
 export { demoModel } from './demo-model.ts';
 export { ObjectError, type ObjectErrorCode } from './errors.ts';
 export type { GenerateOptions, Messages } from './generate-options.ts';
-export { type LoadModelOptions, loadModel } from './load-model.ts';
+export { loadModel } from './load-model.ts';
+export type { LoadModelOptions } from './load-model-options.ts';
 export type { GeneratedObject, GeneratedText, GeneratedToolCall, Model } from './model.ts';
 export type { JsonSchema, StandardSchema } from './object-schema.ts';

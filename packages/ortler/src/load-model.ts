@@ -3,77 +3,13 @@
 
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { checkNames, checkOptions, createEngine, EngineError, type EngineOptions } from '@ortler/engine';
-import { chooseVariants, KV_TYPES, PRECISIONS } from '@ortler/engine/graph-contract';
-import { findTemplateFault } from '@ortler/engine/text-files';
-import { type FetchModelOptions, resolveModel } from '@ortler/hub';
-import {
-  type BuildProgress,
-  chooseExportFiles,
-  type KvType,
-  type Precision,
-  prepareModel,
-} from '@ortler/model-builder';
+import { createEngine } from '@ortler/engine';
+import { chooseVariants } from '@ortler/engine/graph-contract';
+import { resolveModel } from '@ortler/hub';
+import { checkAdapter, chooseExportFiles, prepareModel } from '@ortler/model-builder';
 import { chooseDevice, probeKernels } from '@ortler/onnxruntime';
+import { checkLoadOptions, type LoadModelOptions } from './load-model-options.ts';
 import { Model } from './model.ts';
-
-/** Beside those of the engine. Values of the first two are names from a list. */
-const OWN_OPTIONS = {
-  precision: ['auto', ...PRECISIONS],
-  kvType: KV_TYPES,
-  adapterDir: true,
-  cacheDir: true,
-  onBuildProgress: true,
-  onDownloadProgress: true,
-  hub: true,
-  signal: true,
-} as const satisfies Record<Exclude<keyof LoadModelOptions, keyof EngineOptions>, true | readonly string[]>;
-
-/** Options of the engine that `loadModel` sets, with what a caller gives in their place. */
-const SET_OPTIONS = {
-  modelDir: 'the model is the first argument',
-  isDeviceOptional: "with device 'auto' the device is optional",
-} as const satisfies Partial<Record<keyof EngineOptions, string>>;
-
-const HUB_OPTIONS = {
-  offline: true,
-  token: true,
-  endpoint: true,
-  cacheDir: true,
-  onNotice: true,
-  onPlan: true,
-} as const satisfies Partial<Record<keyof FetchModelOptions, true>>;
-
-export interface LoadModelOptions extends Omit<EngineOptions, 'device' | keyof typeof SET_OPTIONS> {
-  /** Where the model runs. `auto` (default): a GPU over WebGPU where one works, else the CPU. */
-  readonly device?: 'auto' | 'cpu' | 'webgpu' | 'cuda';
-  /**
-   * Weights of a build: `f32`, `f16` (GPU), `q8`, `q4`, or `file` (CPU): each matrix as the file has it. `auto` (default): `file`
-   * for quantised GGUF files, else as exact as the size of the checkpoint allows. A folder that was built before keeps its
-   * precision.
-   */
-  readonly precision?: 'auto' | Precision;
-  /** Element type of the KV cache. Default: that of the build, float32 on the CPU and float16 on a GPU. */
-  readonly kvType?: KvType;
-  /** Folder of a PEFT LoRA adapter that is merged into the weights. */
-  readonly adapterDir?: string;
-  /** Where builds are kept. Default: `~/.cache/ortler/models`. */
-  readonly cacheDir?: string;
-  /** Called while a model is built; a model that is in the cache builds nothing. */
-  readonly onBuildProgress?: (progress: BuildProgress) => void;
-  /** Called while a model given by name is downloaded; not where the cache has it. */
-  readonly onDownloadProgress?: FetchModelOptions['onProgress'];
-  /**
-   * For models given by name: `offline`, `token`, `endpoint`, `cacheDir`, and `onNotice` for waits and for the use of the cache.
-   * Defaults are the variables of huggingface_hub: HF_HUB_OFFLINE, HF_TOKEN or its file, HF_ENDPOINT, HF_HOME or HF_HUB_CACHE.
-   */
-  readonly hub?: Pick<FetchModelOptions, keyof typeof HUB_OPTIONS>;
-  /**
-   * Ends download and build at once, and the start of the engine, which takes seconds, at its end. The next call resumes the
-   * download.
-   */
-  readonly signal?: AbortSignal;
-}
 
 /**
  * Loads a model by its name, `org/model`, `org/model@revision` or `org/model:Q4_K_M`, which is downloaded from the Hugging Face
@@ -90,6 +26,7 @@ export interface LoadModelOptions extends Omit<EngineOptions, 'device' | keyof t
  * for await (const text of model.textStream('What is the capital of France?')) process.stdout.write(text);
  */
 export async function loadModel(model: string, options: LoadModelOptions = {}): Promise<Model> {
+  checkLoadOptions(options);
   const {
     device: wanted = 'auto',
     precision = 'auto',
@@ -102,21 +39,17 @@ export async function loadModel(model: string, options: LoadModelOptions = {}): 
     signal,
     ...engineOptions
   } = options;
-  // Before a download, which may take an hour.
-  for (const [name, instead] of Object.entries(SET_OPTIONS))
-    if (Object.hasOwn(options, name)) throw wrongOption(name, `is set by loadModel: ${instead}`);
-  checkOptions({ ...engineOptions, modelDir: '' }, OWN_OPTIONS);
-  checkChoice('precision', precision);
-  if (kvType !== undefined) checkChoice('kvType', kvType);
-  checkNames('hub.', HUB_OPTIONS, hub);
-  const templateFault = findTemplateFault(engineOptions.chatTemplate ?? '');
-  if (templateFault !== undefined) throw wrongOption('chatTemplate', templateFault);
+  // What is wrong besides the model shows before its download.
+  if (adapterDir !== undefined) await checkAdapter(adapterDir);
   const { device } = await chooseDevice(wanted);
   signal?.throwIfAborted();
   const variants = chooseVariants({ device, isOptional: wanted === 'auto' }, await probeKernels());
   const sourceDir = await resolveModel(model, {
     ...hub,
-    chooseGraph: files => chooseExportFiles(files, { precision, variant: variants[0] }),
+    chooseGraph: async files =>
+      adapterDir === undefined
+        ? chooseExportFiles(files, { precision, variant: variants[0] })
+        : REFUSED_GRAPH,
     onProgress: onDownloadProgress,
     signal,
   });
@@ -128,6 +61,7 @@ export async function loadModel(model: string, options: LoadModelOptions = {}): 
     variants,
     kvType,
     contextLength: engineOptions.contextLength,
+    modelDefaults: engineOptions.modelDefaults ?? true,
     onProgress: onBuildProgress,
     signal,
   });
@@ -145,13 +79,7 @@ export async function loadModel(model: string, options: LoadModelOptions = {}): 
   return new Model(engine);
 }
 
-/** Throws: `model_invalid` naming the option. */
-function checkChoice(name: 'precision' | 'kvType', value: string): void {
-  const choices: readonly string[] = OWN_OPTIONS[name];
-  if (choices.includes(value)) return;
-  throw wrongOption(name, `must be one of ${choices.join(', ')}; got ${String(value)}`);
-}
-
-function wrongOption(name: string, problem: string): EngineError {
-  return new EngineError('model_invalid', `The option ${name} ${problem}.`, { parameter: name });
-}
+const REFUSED_GRAPH = {
+  kind: 'refused',
+  fault: 'has ONNX graphs only; an adapter is merged into the checkpoint that it was made from',
+} as const;

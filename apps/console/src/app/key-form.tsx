@@ -37,7 +37,7 @@ export function KeyForm({ reason, onKey }: KeyFormProps) {
         <h1 className="text-base font-semibold">Ortler</h1>
         <Field
           label="API key"
-          hint="The server showed one at its first start; ortler keys create makes more. It stays in this tab."
+          hint="The server showed one at its first start; its command “keys create” makes more. It stays in this tab."
           error={problem ?? undefined}
         >
           {ids => (

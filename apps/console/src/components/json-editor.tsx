@@ -7,15 +7,15 @@ import { bracketMatching, HighlightStyle, syntaxHighlighting } from '@codemirror
 import { EditorState } from '@codemirror/state';
 import { drawSelection, EditorView, keymap } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
-import { useEffect, useRef } from 'react';
+import { useEffect, useLayoutEffect, useRef } from 'react';
 
 interface JsonEditorProps {
   readonly label: string;
   readonly value: string;
   readonly onChange: (value: string) => void;
-  readonly minHeight?: string;
 }
 
+/** Its measures are also those of the placeholder in lazy-json-editor.tsx. */
 const LOOK = EditorView.theme({
   '&': {
     color: 'var(--foreground)',
@@ -27,7 +27,7 @@ const LOOK = EditorView.theme({
   },
   '&.cm-focused': { outline: '2px solid var(--accent)' },
   '.cm-scroller': { fontFamily: 'ui-monospace, Menlo, Consolas, monospace', overflow: 'auto' },
-  '.cm-content': { caretColor: 'var(--foreground)' },
+  '.cm-content': { caretColor: 'var(--foreground)', minHeight: '8rem' },
   '.cm-cursor': { borderLeftColor: 'var(--foreground)' },
   '.cm-selectionBackground, &.cm-focused .cm-selectionBackground': { backgroundColor: 'var(--border)' },
   '.cm-tooltip': {
@@ -44,14 +44,15 @@ const COLOURS = HighlightStyle.define([
   { tag: [tags.number, tags.bool, tags.null], color: 'var(--warning)' },
 ]);
 
-export function JsonEditor({ label, value, onChange, minHeight = '8rem' }: JsonEditorProps) {
+export function JsonEditor({ label, value, onChange }: JsonEditorProps) {
   const holder = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
   const changed = useRef(onChange);
   changed.current = onChange;
   const initial = useRef(value);
 
-  useEffect(() => {
+  // Before the first paint, so that nothing below moves up for a moment.
+  useLayoutEffect(() => {
     const element = holder.current;
     if (element === null) return;
     const root = element.shadowRoot ?? element.attachShadow({ mode: 'open' });
@@ -67,7 +68,6 @@ export function JsonEditor({ label, value, onChange, minHeight = '8rem' }: JsonE
           json(),
           syntaxHighlighting(COLOURS),
           LOOK,
-          EditorView.theme({ '.cm-content': { minHeight } }),
           EditorView.lineWrapping,
           EditorView.contentAttributes.of({ 'aria-label': label }),
           // Tab moves on, as everywhere in the page.
@@ -83,7 +83,7 @@ export function JsonEditor({ label, value, onChange, minHeight = '8rem' }: JsonE
       created.destroy();
       view.current = null;
     };
-  }, [label, minHeight]);
+  }, [label]);
 
   // A value from outside, as of the builder beside it, replaces the text; the person's own typing is the same text.
   useEffect(() => {

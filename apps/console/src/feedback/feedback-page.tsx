@@ -1,9 +1,10 @@
 // The feedback explorer: a filter built by clicking or written as JSON, the rows that match, and what they add up to.
 
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useCallback, useMemo, useState } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 import { DataTable, type SortOrder } from '../components/data-table.tsx';
 import { downloadText, toCsv } from '../components/download.ts';
+import { LazyJsonEditor } from '../components/lazy-json-editor.tsx';
 import { FailureNotice, Notice } from '../components/notice.tsx';
 import { Page } from '../components/page.tsx';
 import { Button } from '../components/ui/button.tsx';
@@ -19,10 +20,6 @@ import { FilterError, fromFilter, toFilter } from './filter-json.ts';
 import { type FilterNode, type Group, group } from './filter-node.ts';
 import { settleTypes } from './settle-types.ts';
 import { type FeedbackRow, useFeedbackCount, useFeedbackRows } from './use-feedback.ts';
-
-const JsonEditor = lazy(() =>
-  import('../components/json-editor.tsx').then(({ JsonEditor }) => ({ default: JsonEditor })),
-);
 
 const PROJECT_STORAGE = 'ortler-feedback-project';
 /** Payloads of all time are sampled for their paths. */
@@ -174,13 +171,11 @@ function FilterPanel({ filter, fields, onChange }: FilterPanelProps) {
         <GroupEditor node={filter} fields={fields} onChange={fromBuilder} />
         <Field label="As JSON" error={written?.problem}>
           {() => (
-            <Suspense fallback={<Notice>Loading the editor…</Notice>}>
-              <JsonEditor
-                label="Filter as JSON"
-                value={text}
-                onChange={json => json !== text && fromJson(json)}
-              />
-            </Suspense>
+            <LazyJsonEditor
+              label="Filter as JSON"
+              value={text}
+              onChange={json => json !== text && fromJson(json)}
+            />
           )}
         </Field>
       </div>

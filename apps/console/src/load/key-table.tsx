@@ -11,7 +11,8 @@ const REFRESH_MS = 10_000;
 const COLUMNS = ['Name', 'Id', 'Team', 'Created', 'Limits of its own'];
 const cell = 'px-3 py-1 text-left whitespace-nowrap';
 
-export function KeyTable() {
+/** @param command How the operator runs a command of the server; undefined until it is known. */
+export function KeyTable({ command }: { readonly command: string | undefined }) {
   const trpc = useTRPC();
   const { data, error } = useQuery(trpc.server.keys.queryOptions(undefined, { refetchInterval: REFRESH_MS }));
   return (
@@ -37,9 +38,11 @@ export function KeyTable() {
           </tbody>
         </table>
       </div>
-      <p className="border-t px-3 py-1.5 text-xs text-muted">
-        <code>ortler keys create</code> and <code>ortler keys remove</code> change them.
-      </p>
+      {command !== undefined && (
+        <p className="border-t px-3 py-1.5 text-xs text-muted">
+          <code>{command} keys create</code> and <code>{command} keys remove</code> change them.
+        </p>
+      )}
     </Panel>
   );
 }

@@ -55,7 +55,7 @@ export function ServerPage() {
           <RouteTable sample={last} />
         </>
       )}
-      <KeyTable />
+      <KeyTable command={facts.data?.command} />
       {facts.data !== undefined && <Facts facts={facts.data} residentBytes={last?.residentBytes} />}
     </Page>
   );

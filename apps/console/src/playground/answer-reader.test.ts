@@ -51,6 +51,19 @@ describe('AnswerReader', () => {
     expect(reader.snapshot()).toMatchObject({ content: 'B', promptTokenIds: [1], usage: null });
   });
 
+  it.each([
+    ['the token that ends an answer', '', { finish_reason: 'stop', stop_reason: null }, 'end'],
+    ['a stop token of the request', '', { finish_reason: 'stop', stop_reason: 7 }, 'end'],
+    ['the last token of a structured output', '</s>', { finish_reason: 'stop', stop_reason: null }, 'answer'],
+    ['what a stop text has cut off', '', { finish_reason: 'stop', stop_reason: '</s>' }, 'answer'],
+    ['the last token within the length', '', { finish_reason: 'length', stop_reason: null }, 'answer'],
+  ] as const)('tells %s from the text', (_, content, ending, part) => {
+    const reader = new AnswerReader(0);
+    reader.readChat(chatChunk({ delta: { content: 'Yes' }, logprobs: logprobsOf('Yes', -1) }), 1);
+    reader.readChat(chatChunk({ delta: { content }, logprobs: logprobsOf('</s>', -1), ...ending }), 2);
+    expect(reader.snapshot().tokens.map(token => token.part)).toEqual(['answer', part]);
+  });
+
   it('keeps reasoning apart, in text and in tokens', () => {
     const reader = new AnswerReader(0);
     reader.readChat(chatChunk({ delta: { reasoning: 'Hm' }, logprobs: logprobsOf('Hm', -1) }), 1);

@@ -15,7 +15,8 @@ export interface Candidate {
 export interface ShownToken extends Omit<Candidate, 'id'> {
   /** Null while the server has not told it. */
   readonly id: number | null;
-  readonly part: 'reasoning' | 'answer' | 'prompt';
+  /** `end`: the token that ends the answer and is no part of its text. */
+  readonly part: 'reasoning' | 'answer' | 'end' | 'prompt';
   /** The most probable tokens at this place; the token itself is first. */
   readonly candidates: readonly Candidate[];
 }
@@ -81,6 +82,8 @@ export class AnswerReader {
   readonly #choice: Choice;
   #tokens: OpenToken[] = [];
   #tokenIds: number[] = [];
+  /** The answer ended by itself, not at its length or a text of the request. */
+  #isEnded = false;
   /** The prompt of a continued answer is that of its conversation, not the longer one of the request. */
   #hasPrompt = false;
   #answer: Answer = EMPTY_ANSWER;
@@ -121,6 +124,7 @@ export class AnswerReader {
         reasoning,
         tokenIds: choice.token_ids ?? [],
         finishReason: choice.finish_reason,
+        stopReason: choice.stop_reason,
         hasToken: (logprobs?.content?.length ?? 0) > 0 || (delta.tool_calls?.length ?? 0) > 0,
       },
       nowMs,
@@ -151,6 +155,7 @@ export class AnswerReader {
         reasoning: '',
         tokenIds: choice.token_ids ?? [],
         finishReason: choice.finish_reason,
+        stopReason: choice.stop_reason,
         hasToken: (logprobs?.tokens.length ?? 0) > 0,
       },
       nowMs,
@@ -164,8 +169,19 @@ export class AnswerReader {
 
   /** The answer as it is now. */
   snapshot(): Answer {
-    const tokens = this.#tokens.map((token, index) => ({ ...token, id: this.#tokenIds[index] ?? null }));
+    const end = this.#endIndex();
+    const tokens = this.#tokens.map((token, index): ShownToken => {
+      const id = this.#tokenIds[index] ?? null;
+      return index === end ? { ...token, part: 'end', id } : { ...token, id };
+    });
     return { ...this.#answer, tokens, toolCalls: [...this.#toolCalls] };
+  }
+
+  /** Index of the end token; undefined where there is none. A structured output may end with a token of its text. */
+  #endIndex(): number | undefined {
+    const last = this.#tokens.at(-1)?.text ?? '';
+    const isShown = this.#answer.content.endsWith(last);
+    return this.#isEnded && !isShown ? this.#tokens.length - 1 : undefined;
   }
 
   /** The usage of several choices is told for all together, so none of them has it. */
@@ -185,11 +201,13 @@ export class AnswerReader {
       readonly reasoning: string;
       readonly tokenIds: readonly number[];
       readonly finishReason: string | null;
+      readonly stopReason: string | number | null | undefined;
       readonly hasToken: boolean;
     },
     nowMs: number,
   ): void {
     this.#tokenIds.push(...part.tokenIds);
+    this.#isEnded ||= part.finishReason === 'stop' && typeof part.stopReason !== 'string';
     const hasBegun = part.text !== '' || part.reasoning !== '' || part.hasToken;
     const answer = this.#answer;
     this.#answer = {

@@ -1,7 +1,7 @@
 // The tokens that the model could have taken at one place, with their probabilities.
 
 import type { Candidate, ShownToken } from './answer-reader.ts';
-import { formatProbability, toProbability, visibleText } from './probability.ts';
+import { END_NOTE, formatProbability, toProbability, visibleText } from './probability.ts';
 
 interface CandidateListProps {
   readonly token: ShownToken | null;
@@ -28,6 +28,7 @@ export function CandidateList({ token, position, onTake, reason }: CandidateList
             </span>
             <span>{formatProbability(token.logprob)}</span>
             <span>log probability {token.logprob.toFixed(4)}</span>
+            {token.part === 'end' && <span>{END_NOTE}</span>}
             {token.id !== null && <span>id {token.id}</span>}
             {onTake === null && <span>{reason}</span>}
           </p>

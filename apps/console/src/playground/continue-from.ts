@@ -77,7 +77,7 @@ export function beginningOf({ answer, index, candidate }: Fork, candidateId: num
   const token: ShownToken = {
     ...candidate,
     id: candidateId,
-    part: replaced?.part ?? 'answer',
+    part: replaced?.part === 'reasoning' ? 'reasoning' : 'answer',
     candidates: replaced?.candidates ?? [],
   };
   const tokens = [...answer.tokens.slice(0, index), token];

@@ -1,7 +1,6 @@
 // The form of the answer: any text, or a structured output. A schema is made from a form, or written.
 
-import { lazy, Suspense } from 'react';
-import { Notice } from '../components/notice.tsx';
+import { LazyJsonEditor } from '../components/lazy-json-editor.tsx';
 import { Button } from '../components/ui/button.tsx';
 import { Field } from '../components/ui/field.tsx';
 import { Input, Select, Textarea } from '../components/ui/input.tsx';
@@ -15,10 +14,6 @@ import {
   toProperties,
   toSchema,
 } from './answer-format.ts';
-
-const JsonEditor = lazy(() =>
-  import('../components/json-editor.tsx').then(({ JsonEditor }) => ({ default: JsonEditor })),
-);
 
 interface FormatSettingsProps {
   readonly format: AnswerFormat;
@@ -49,13 +44,11 @@ export function FormatSettings({ format, onChange }: FormatSettingsProps) {
       {kind === 'schema' && (
         <>
           <SchemaForm rows={toProperties(text)} onChange={rows => onChange({ kind, text: print(rows) })} />
-          <Suspense fallback={<Notice>Loading the editor…</Notice>}>
-            <JsonEditor
-              label="JSON Schema"
-              value={text}
-              onChange={next => next !== text && onChange({ kind, text: next })}
-            />
-          </Suspense>
+          <LazyJsonEditor
+            label="JSON Schema"
+            value={text}
+            onChange={next => next !== text && onChange({ kind, text: next })}
+          />
         </>
       )}
       {(kind === 'choice' || kind === 'regex') && (

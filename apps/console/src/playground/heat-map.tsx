@@ -3,7 +3,7 @@
 import { type KeyboardEvent, memo, useId } from 'react';
 import { cn } from '../components/class-names.ts';
 import type { ShownToken } from './answer-reader.ts';
-import { formatProbability, toProbability } from './probability.ts';
+import { END_NOTE, formatProbability, toProbability } from './probability.ts';
 
 interface HeatMapProps {
   readonly label: string;
@@ -64,7 +64,7 @@ export function HeatMap({ label, tokens, selected, onSelect, className }: HeatMa
           index={index}
           text={token.text}
           logprob={token.logprob}
-          isReasoning={token.part === 'reasoning'}
+          part={token.part}
           isSelected={index === selected}
         />
       ))}
@@ -72,27 +72,31 @@ export function HeatMap({ label, tokens, selected, onSelect, className }: HeatMa
   );
 }
 
+/** Of the token that ends the answer: it is not copied with the text. */
+const END_STYLE = 'ml-1 border border-input px-1 font-mono text-xs text-muted select-none';
+
 interface TokenProps {
   readonly id: string;
   readonly index: number;
   readonly text: string;
   readonly logprob: number;
-  readonly isReasoning: boolean;
+  readonly part: ShownToken['part'];
   readonly isSelected: boolean;
 }
 
-const Token = memo(function Token({ id, index, text, logprob, isReasoning, isSelected }: TokenProps) {
+const Token = memo(function Token({ id, index, text, logprob, part, isSelected }: TokenProps) {
   return (
     <span
       id={id}
       role="option"
       tabIndex={-1}
       aria-selected={isSelected}
-      aria-label={`${text.trim() === '' ? JSON.stringify(text) : text}, ${formatProbability(logprob)}`}
+      aria-label={`${text.trim() === '' ? JSON.stringify(text) : text}, ${formatProbability(logprob)}${part === 'end' ? `, ${END_NOTE}` : ''}`}
+      title={part === 'end' ? END_NOTE : undefined}
       data-index={index}
       data-logprob={logprob}
       data-selected={isSelected ? '' : undefined}
-      className={cn('token', isReasoning && 'italic')}
+      className={cn('token', part === 'reasoning' && 'italic', part === 'end' && END_STYLE)}
       style={{ '--p': toProbability(logprob).toFixed(3) } as React.CSSProperties}
     >
       {text}

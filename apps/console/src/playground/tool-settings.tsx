@@ -1,13 +1,8 @@
 // The tools that the model may call.
 
-import { lazy, Suspense } from 'react';
-import { Notice } from '../components/notice.tsx';
+import { LazyJsonEditor } from '../components/lazy-json-editor.tsx';
 import { Button } from '../components/ui/button.tsx';
 import { EXAMPLE_TOOLS, readTools } from './tool-list.ts';
-
-const JsonEditor = lazy(() =>
-  import('../components/json-editor.tsx').then(({ JsonEditor }) => ({ default: JsonEditor })),
-);
 
 interface ToolSettingsProps {
   readonly tools: string;
@@ -26,9 +21,7 @@ export function ToolSettings({ tools, isOn, onChange }: ToolSettingsProps) {
         </Button>
       </div>
       {tools !== '' && (
-        <Suspense fallback={<Notice>Loading the editor…</Notice>}>
-          <JsonEditor label="Tools" value={tools} onChange={next => next !== tools && onChange(next)} />
-        </Suspense>
+        <LazyJsonEditor label="Tools" value={tools} onChange={next => next !== tools && onChange(next)} />
       )}
       {fault !== undefined && <p className="text-xs text-danger">{fault}</p>}
     </div>

@@ -62,6 +62,16 @@ describe('the line of a loaded model', () => {
     );
   });
 
+  it('says that chats need a template, and which template is broken', () => {
+    expect(describeModel('demo', { ...INFO, chatTemplate: null })).toContain(
+      '\n           no chat template: chat requests need one of their own',
+    );
+    const templateNote = 'The chat template cannot be parsed at line 2: x.';
+    expect(describeModel('demo', { ...INFO, templateNote })).toContain(
+      `\n           ${templateNote} Chats with it fail; --chat-template FILE`,
+    );
+  });
+
   it('says which operators run on the CPU instead of the GPU', () => {
     const deviceNote = 'The device "webgpu" has no kernels for MatMulInteger (3).';
     expect(describeModel('demo', { ...INFO, device: 'webgpu', deviceNote })).toContain(

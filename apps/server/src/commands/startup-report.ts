@@ -27,7 +27,7 @@ export function describeVariant(variant: GraphVariant, reason: string): string {
   return `${other}, because ${reason}`;
 }
 
-/** One line for a loaded model, and one more for each reason why it runs slower than it could. */
+/** One line for a loaded model, and one more for each reason why it runs slower than it could, or why chats with it fail. */
 export function describeModel(modelId: string, info: EngineInfo): string {
   const { modelType, parameterCount, precision, kvType, device, backend, contextLength } = info;
   const { backendNote, samplingNote, deviceNote, memoryNote, kernels } = info;
@@ -35,7 +35,17 @@ export function describeModel(modelId: string, info: EngineInfo): string {
   const cache = kvType === 'int8' ? 'int8 KV cache, ' : '';
   const line = `  model    ${modelId}: ${modelType}, ${size}, ${precision}, ${cache}${device} (${[backend, ...(kernels === undefined ? [] : [kernels])].join(', ')}), context ${contextLength}\n`;
   const notes = [backendNote, samplingNote, deviceNote, memoryNote].filter(note => note !== undefined);
-  return [line, ...notes.map(note => `           slower than it could be: ${note}\n`)].join('');
+  const slower = notes.map(note => `slower than it could be: ${note}`);
+  return [line, ...[...slower, ...describeTemplates(info)].map(note => `           ${note}\n`)].join('');
+}
+
+function describeTemplates({ templateNote, chatTemplate }: EngineInfo): readonly string[] {
+  if (templateNote !== undefined)
+    return [`${templateNote} Chats with it fail; --chat-template FILE gives the model one that works.`];
+  if (chatTemplate !== null) return [];
+  return [
+    'no chat template: chat requests need one of their own (chat_template); --chat-template FILE gives the model one',
+  ];
 }
 
 /** One line for a model that other servers answer for. */

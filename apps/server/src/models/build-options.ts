@@ -20,15 +20,22 @@ export async function toBuildOptions(
     precision,
     kvCache,
     contextLength,
+    generationConfig,
     device: wanted,
-  }: Pick<Config, 'dataDir' | 'precision' | 'kvCache' | 'contextLength' | 'device'>,
+  }: Pick<Config, 'dataDir' | 'precision' | 'kvCache' | 'contextLength' | 'generationConfig' | 'device'>,
   device: DeviceChoice['device'],
-): Promise<Pick<PrepareModelOptions, 'cacheDir' | 'precision' | 'kvType' | 'variants' | 'contextLength'>> {
+): Promise<
+  Pick<
+    PrepareModelOptions,
+    'cacheDir' | 'precision' | 'kvType' | 'variants' | 'contextLength' | 'modelDefaults'
+  >
+> {
   return {
     cacheDir: cacheDirOf({ dataDir }),
     precision,
     kvType: toKvType(kvCache),
     contextLength,
+    modelDefaults: generationConfig === 'on',
     variants: chooseVariants({ device, isOptional: wanted === 'auto' }, await probeKernels()),
   };
 }

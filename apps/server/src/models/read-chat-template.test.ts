@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { readConfig } from '../config/config.ts';
-import { readChatTemplate } from './read-chat-template.ts';
+import { readChatTemplate, readChatTemplates } from './read-chat-template.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'ortler-template-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -37,6 +37,26 @@ it('names a file that cannot be parsed, and the line', async () => {
   writeFileSync(broken, '{% for m in messages %}\n{{ m.content }}\n{% endfo %}');
   const config = readConfig({ ...models, ORTLER_CHAT_TEMPLATE: broken });
   await expect(readChatTemplate(config, 'a')).rejects.toThrow(/broken\.jinja cannot be parsed at line 3: /);
+});
+
+it('reads the files of all models once', async () => {
+  const changing = join(folder, 'changing.jinja');
+  writeFileSync(changing, '{{ first }}');
+  const config = readConfig({ ...models, ORTLER_CHAT_TEMPLATE: `a=${own},${changing}` });
+  const templateOf = readChatTemplates(config);
+  expect(await templateOf('a')).toBe('{{ own }}');
+  expect(await templateOf('b')).toBe('{{ first }}');
+  writeFileSync(changing, '{% endfo %}');
+  expect(await templateOf('b')).toBe('{{ first }}');
+  expect(await templateOf('a checkpoint of another base')).toBe('{{ first }}');
+});
+
+it('gives the fault of a file to each model that has it, and to no other', async () => {
+  const config = readConfig({ ...models, ORTLER_CHAT_TEMPLATE: `a=${join(folder, 'none.jinja')},${others}` });
+  const templateOf = readChatTemplates(config);
+  await expect(templateOf('a')).rejects.toThrow('none.jinja cannot be read');
+  expect(await templateOf('b')).toBe('{{ others }}');
+  expect(await readChatTemplates(readConfig(models))('a')).toBeUndefined();
 });
 
 it('is refused for a model that is not served', () => {

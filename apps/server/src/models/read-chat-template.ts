@@ -1,4 +1,4 @@
-// Reads the chat template that the configuration gives a model in place of its own.
+// Reads the chat templates that the configuration gives models in place of their own.
 
 import { readFile } from 'node:fs/promises';
 import { EngineError } from '@ortler/engine';
@@ -14,7 +14,25 @@ export async function readChatTemplate(
   modelId: string,
 ): Promise<string | undefined> {
   const file = chatTemplates.ofModel.get(modelId) ?? chatTemplates.ofOthers;
-  if (file === undefined) return undefined;
+  return file === undefined ? undefined : readTemplate(file);
+}
+
+/**
+ * The templates of all models, whose files are read now and never again: a checkpoint that is loaded later has that of the models
+ * beside it. Gives what `readChatTemplate` does.
+ */
+export function readChatTemplates({
+  chatTemplates,
+}: Pick<Config, 'chatTemplates'>): (modelId: string) => Promise<string | undefined> {
+  const { ofModel, ofOthers } = chatTemplates;
+  const files = new Set([...ofModel.values(), ...(ofOthers === undefined ? [] : [ofOthers])]);
+  const templates = new Map([...files].map(file => [file, readTemplate(file)]));
+  // A fault is that of each model which has the file.
+  for (const template of templates.values()) template.catch(() => undefined);
+  return async modelId => templates.get(ofModel.get(modelId) ?? ofOthers ?? '');
+}
+
+async function readTemplate(file: string): Promise<string> {
   const source = await readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
     const reason = cause.code === 'ENOENT' ? 'it does not exist' : (cause.code ?? cause.message);
     throw new EngineError('model_invalid', `The chat template ${file} cannot be read: ${reason}.`, { cause });

@@ -20,7 +20,7 @@ import { type CatalogEvent, createModelCatalog, type ServerModelCatalog } from '
 import { createModelSources } from './model-sources.ts';
 import { describeProgress } from './prepare-events.ts';
 import { prepareOnce } from './prepare-once.ts';
-import { readChatTemplate } from './read-chat-template.ts';
+import { readChatTemplates } from './read-chat-template.ts';
 import { createServerDevice, type ServerDevice } from './server-device.ts';
 import { createUpstreamModel } from './upstream-model.ts';
 
@@ -64,6 +64,7 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
     options;
   const device = createServerDevice(config.device, onDevice);
   const { reasoningParsers, toolDialects } = config;
+  const chatTemplateOf = readChatTemplates(config);
   const checkpointDir = config.checkpointDir ?? join(config.dataDir, 'checkpoints');
   /** Folders of the models that are loaded, by their ids. */
   const modelDirs = new Map<string, string>();
@@ -95,7 +96,7 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
       schedulingPolicy: config.scheduling,
       modelDefaults: config.generationConfig === 'on',
       constraints: toConstraintOptions(config),
-      chatTemplate: await readChatTemplate(config, baseModelId),
+      chatTemplate: await chatTemplateOf(baseModelId),
       reasoningParser: reasoningParsers.ofModel.get(baseModelId) ?? reasoningParsers.ofOthers,
       toolDialect: toolDialects.ofModel.get(baseModelId) ?? toolDialects.ofOthers,
       tuning: {
@@ -120,7 +121,7 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
     models: config.models,
     prepare: async (source, events, signal, modelId) => {
       // A fault of it shows before a download and a build.
-      await readChatTemplate(config, modelId);
+      await chatTemplateOf(modelId);
       const { onProgress, onPrecision, onNotice } = events;
       const modelDir = await prepareOnce(
         {

@@ -50,16 +50,22 @@ export async function readJsonBody(
     return await parseInTurns(text, signal);
   } catch (error) {
     if (error instanceof ApiError || signal.aborted) throw error;
-    // Bytes that are not UTF-8 have no character position.
-    if (style === 'detail')
-      throw invalidInput(
-        error instanceof JsonSyntaxError
-          ? toJsonSyntaxDetails(error.position, describeJsonLimit(error.limit))
-          : toJsonSyntaxDetails(0),
-      );
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new ApiError('malformed_request', `The body is not valid JSON: ${reason}`, { cause: error });
+    throw toJsonError(error, style);
   }
+}
+
+/** The error of a text that is no JSON, or beyond a limit of it. */
+function toJsonError(error: unknown, style: ErrorStyle): ApiError {
+  // Bytes that are not UTF-8 have no character position.
+  const { position, limit } = error instanceof JsonSyntaxError ? error : { position: 0, limit: null };
+  const beyond = describeJsonLimit(limit);
+  if (style === 'detail') return invalidInput(toJsonSyntaxDetails(position, beyond));
+  const reason = error instanceof Error ? error.message : String(error);
+  const message =
+    beyond === undefined
+      ? `The body is not valid JSON: ${reason}`
+      : `The body holds ${beyond}, at position ${position}.`;
+  return new ApiError('malformed_request', message, { cause: error });
 }
 
 /** Parses a large body in slices and yields to the event loop between them. Throws: `JsonSyntaxError`, the reason of the signal. */

@@ -8,6 +8,7 @@ import { SETTINGS } from '../config/settings.ts';
 import type { NamedEngine } from './engine-metrics.ts';
 import { toLoadSample } from './load-sample.ts';
 import type { Metrics } from './metrics.ts';
+import { ownCommand } from './own-command.ts';
 import { VERSION } from './version.ts';
 
 export interface ServerStatisticsOptions {
@@ -51,6 +52,7 @@ export function createServerStatistics(options: ServerStatisticsOptions): Server
   return {
     facts: () => ({
       version: VERSION,
+      command: ownCommand('').trimEnd(),
       startedAtMs,
       toolCalling: config.toolCalling === 'on',
       limits: LIMITS.map(name => ({

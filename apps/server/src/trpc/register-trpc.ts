@@ -5,6 +5,7 @@ import {
   type JsonText,
   MAX_BATCH_CALLS,
   type PublicError,
+  tagIntegers,
   toPublicError,
 } from '@ortler/api';
 import { fastifyTRPCPlugin } from '@trpc/server/adapters/fastify';
@@ -35,10 +36,13 @@ export async function registerTrpc(
     reply.header('x-accel-buffering', 'no');
     done();
   });
-  app.addHook<{ Params: { path?: string } }>('preValidation', async ({ params, body }) => {
+  app.addHook<{ Params: { path?: string } }>('preValidation', async request => {
+    const { params, body } = request;
     refuseLargeBatch(params.path ?? '');
+    if (typeof body !== 'string') return;
     // tRPC parses the text at once.
-    if (typeof body === 'string') new BodyCounts().add(Buffer.from(body));
+    new BodyCounts().add(Buffer.from(body));
+    request.body = tagIntegers(body);
   });
   app.addHook('onSend', async (request, reply) => {
     if (reply.statusCode === 401 && request.headers.authorization !== undefined) await delayWrongKey(request);

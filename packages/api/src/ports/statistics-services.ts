@@ -94,6 +94,8 @@ export interface ModelFacts {
 
 export interface ServerFacts {
   readonly version: string;
+  /** How the operator runs a command of the server, for hints: `ortler`, or in a clone `npm run ortler --`. */
+  readonly command: string;
   /** Unit: milliseconds since 1970. */
   readonly startedAtMs: number;
   readonly toolCalling: boolean;

@@ -51,6 +51,7 @@ function createCaller(token: string, ...samples: LoadSample[]) {
       facts: () => ({
         version: '1',
         startedAtMs: 0,
+        command: 'ortler',
         toolCalling: false,
         limits: [],
         models: [factsOf(own), factsOf('other/p/m:step1')],
@@ -72,7 +73,11 @@ function createCaller(token: string, ...samples: LoadSample[]) {
 describe('server statistics', () => {
   it('show a caller the models that it has access to', async () => {
     const { own, caller } = createCaller(`${TEST_API_KEY} of a`);
-    expect(await caller.server.facts()).toMatchObject({ team: 'a', models: [{ id: own }] });
+    expect(await caller.server.facts()).toMatchObject({
+      command: 'ortler',
+      team: 'a',
+      models: [{ id: own }],
+    });
   });
 
   it('are one item for each sample, without the models of others', async () => {

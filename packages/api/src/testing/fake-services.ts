@@ -74,7 +74,14 @@ export function createFakeServices(
     annotations: createFakeAnnotationServices(),
     generations: { tokensGenerated: () => undefined, generationEnded: report => reports.push(report) },
     statistics: {
-      facts: () => ({ version: '0.0.0', startedAtMs: NOW_MS, toolCalling: false, limits: [], models: [] }),
+      facts: () => ({
+        version: '0.0.0',
+        command: 'ortler',
+        startedAtMs: NOW_MS,
+        toolCalling: false,
+        limits: [],
+        models: [],
+      }),
       async *samples() {
         yield { atMs: NOW_MS, residentBytes: 0, models: [], routes: [] };
       },

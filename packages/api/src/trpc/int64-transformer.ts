@@ -10,6 +10,13 @@ const TAG = '$int64';
 /** Deepest nesting of an input, as for REST bodies. */
 const MAX_DEPTH = 128;
 
+/** The cause of the error of an input that is nested deeper, for endpoints that list faults. */
+export class InputTooDeepError extends Error {
+  override readonly name = 'InputTooDeepError';
+  /** As REST says it of a body. */
+  readonly limit = `more than ${MAX_DEPTH} nested levels`;
+}
+
 /** Data transformer for `initTRPC` and for the links of every typed client. */
 export const int64Transformer = {
   input: {
@@ -22,8 +29,13 @@ export const int64Transformer = {
   },
 };
 
+/** The form in which an integer travels. */
+export function tagDigits(digits: string): Readonly<Record<typeof TAG, string>> {
+  return { [TAG]: digits };
+}
+
 function tagBigints(value: unknown, depth = 0): unknown {
-  if (typeof value === 'bigint') return { [TAG]: String(value) };
+  if (typeof value === 'bigint') return tagDigits(String(value));
   return mapChildren(value, depth, tagBigints);
 }
 
@@ -44,6 +56,7 @@ function mapChildren(
     throw new TRPCError({
       code: 'BAD_REQUEST',
       message: `The input is nested deeper than ${MAX_DEPTH} levels.`,
+      cause: new InputTooDeepError(),
     });
   const mapChild = (child: unknown) => map(child, depth + 1);
   if (Array.isArray(value)) {

@@ -4,6 +4,7 @@
 import { type FieldLocation, toValidationDetails, type ValidationDetail } from '@ortler/schemas';
 import { ZodError } from 'zod';
 import { ApiError } from './errors.ts';
+import { InputTooDeepError } from './int64-transformer.ts';
 import { middleware, type ProcedureMeta } from './trpc.ts';
 
 /** Put it before `.input(schema)`. Throws: `invalid_input`. */
@@ -11,6 +12,7 @@ export const reportFaults = middleware(async ({ next, meta, getRawInput }) => {
   const result = await next();
   if (result.ok || result.error.code !== 'BAD_REQUEST') return result;
   const { cause } = result.error;
+  if (cause instanceof InputTooDeepError) throw invalidInput([tooDeep(locationsOf(meta)(''), cause)]);
   if (!(cause instanceof ZodError)) return result;
   throw invalidInput(toValidationDetails(cause, locationsOf(meta), await getRawInput()));
 });
@@ -26,6 +28,11 @@ export function invalidInput(faults: readonly ValidationDetail[]): ApiError {
 /** The error of one value that a schema cannot judge. */
 export function wrongValue(loc: readonly string[], reason: string): ApiError {
   return invalidInput([{ loc: [...loc], msg: `Value error, ${reason}`, type: 'value_error' }]);
+}
+
+/** As `toJsonSyntaxDetails`, without a position: the text of the input is gone. */
+function tooDeep(location: FieldLocation, { limit }: InputTooDeepError): ValidationDetail {
+  return { loc: [location], msg: `JSON decode error: ${limit}`, type: 'json_invalid' };
 }
 
 /** Faults in the message, for readers that do not look at the list. */

@@ -17,6 +17,8 @@ const REFUSALS: readonly (readonly [Partial<EngineOptions>, string, string])[] =
   [{ stepTimeoutMs: 0.5, link: 'process' }, 'stepTimeoutMs', 'from 0 to 2147483647; got 0.5'],
   [{ devise: 'cpu' } as object, 'devise', 'is unknown; there are'],
   [{ tuning: { spinning: true } as object }, 'tuning.spinning', 'is unknown; there are backend,'],
+  [{ tuning: null } as object, 'tuning', 'must be an object; got null'],
+  [{ tuning: 'fast' } as object, 'tuning', 'must be an object; got "fast"'],
   [{ modelDir: undefined } as object, 'modelDir', 'the path of a model folder; got undefined'],
 ];
 
@@ -29,4 +31,13 @@ test.each(REFUSALS)('%j is refused by name, with what is allowed', (options, par
 test('options that are left undefined are taken', () => {
   const tuning = { cacheSlots: undefined };
   expect(() => checkOptions({ modelDir: 'model', link: undefined, tuning })).not.toThrow();
+});
+
+test.each([undefined, null, 'model', 5, []])('%j in place of the options is refused', options => {
+  expect(() => checkOptions(options as never)).toThrow(
+    expect.objectContaining({
+      code: 'model_invalid',
+      message: expect.stringContaining('The options must be an object; got '),
+    }),
+  );
 });

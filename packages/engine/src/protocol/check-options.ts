@@ -23,8 +23,8 @@ const OTHER_OPTIONS = {
 
 /** `hostOptions` are names that a host takes beside those of the engine. Throws: `model_invalid` naming the option. */
 export function checkOptions(options: EngineOptions, hostOptions: object = {}): void {
-  const { link = HOST_OPTIONS.link.cpuDefault, prefixCaching, stepTimeoutMs, tuning = {} } = options;
   checkNames('', { ...hostOptions, ...HOST_OPTIONS, ...MODEL_OPTIONS, ...OTHER_OPTIONS }, options);
+  const { link = HOST_OPTIONS.link.cpuDefault, prefixCaching, stepTimeoutMs, tuning = {} } = options;
   checkNames('tuning.', TUNING_OPTIONS, tuning);
   if (typeof options.modelDir !== 'string')
     throw wrongOption(
@@ -47,8 +47,17 @@ export function wrongOption(name: string, problem: string): EngineError {
   return new EngineError('model_invalid', `The option ${name} ${problem}.`, { parameter: name });
 }
 
+/** Callers without types may give anything, or nothing. `name` is empty for all options. Throws: `model_invalid` naming the option. */
+export function checkIsObject(name: string, value: unknown): void {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return;
+  const problem = `must be an object; got ${describeValue(value)}`;
+  if (name !== '') throw wrongOption(name, problem);
+  throw new EngineError('model_invalid', `The options ${problem}.`);
+}
+
 /** A misspelt option would have no effect. `path` stands before its name. Throws: `model_invalid` naming the option. */
 export function checkNames(path: string, known: object, values: object): void {
+  checkIsObject(path.replace(/\.$/, ''), values);
   const unknown = Object.keys(values).find(name => !Object.hasOwn(known, name));
   if (unknown === undefined) return;
   const names = Object.keys(known).join(', ');

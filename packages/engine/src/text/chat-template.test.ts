@@ -29,7 +29,7 @@ describe('a template that cannot be parsed', () => {
       ]),
     );
     expect(templates.findFaults()).toMatch(
-      /^The chat template cannot be parsed at line 2: .+\. The chat template "tool_use" cannot be parsed at line 1: .+\.$/,
+      /^The chat template cannot be parsed at line 2: .+[^.]\. The chat template "tool_use" cannot be parsed at line 1: .+[^.]\.$/,
     );
     expect(new ChatTemplates({}, new Map([['default', 'a']])).findFaults()).toBeUndefined();
     expect(new ChatTemplates({}, new Map()).findFaults()).toBeUndefined();

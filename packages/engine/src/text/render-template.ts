@@ -20,14 +20,14 @@ export function renderTemplate(source: string, variables: TemplateVariables, now
   }
 }
 
-/** Why a template cannot be parsed, with its line where one is known; undefined for one that can. */
+/** Why a template cannot be parsed, with its line where one is known and without a full stop; undefined for one that can. */
 export function findParseFault(source: string): string | undefined {
   try {
     parseOnce(source);
     return undefined;
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
-    return `cannot be parsed${placeOf(error)}: ${error.message}`;
+    return `cannot be parsed${placeOf(error)}: ${error.message.replace(/\.$/, '')}`;
   }
 }
 

@@ -2,6 +2,7 @@
 // faults before that, because a build may take long.
 
 import { EngineError } from '../errors.ts';
+import { readDefaultMaxTokens, readSamplingDefaults } from '../request/sampling-defaults.ts';
 import { type NamedTemplates, readChatTemplates } from './chat-template-files.ts';
 import { longestTokenSpan } from './token-bound.ts';
 import { Tokenizer } from './tokenizer.ts';
@@ -29,10 +30,21 @@ export async function readTextFiles(modelDir: string): Promise<TextFiles> {
   };
 }
 
-/** Why no engine can read the tokenizer and the templates of a folder, naming the file; undefined where one can. */
-export async function findTextFault(modelDir: string): Promise<string | undefined> {
+export interface FindTextFaultOptions {
+  /** Whether an engine would take its defaults from generation_config.json, as its option of this name says. Default: false. */
+  readonly modelDefaults?: boolean | undefined;
+}
+
+/** Why no engine can read tokenizer, templates and defaults of a folder, naming the file; undefined where one can. */
+export async function findTextFault(
+  modelDir: string,
+  { modelDefaults = false }: FindTextFaultOptions = {},
+): Promise<string | undefined> {
   try {
-    await readTextFiles(modelDir);
+    const { generationConfig } = await readTextFiles(modelDir);
+    if (!modelDefaults) return undefined;
+    readSamplingDefaults(generationConfig);
+    readDefaultMaxTokens(generationConfig);
     return undefined;
   } catch (error) {
     if (!(error instanceof EngineError)) throw error;

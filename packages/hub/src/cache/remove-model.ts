@@ -149,8 +149,5 @@ async function sumFiles(paths: readonly string[]): Promise<number> {
 }
 
 function notCached(name: string, cacheDir: string): HubError {
-  return new HubError(
-    'not_found',
-    `${name} is not in the cache ${cacheDir}. \`ortler models list\` shows its models.`,
-  );
+  return new HubError('not_found', `${name} is not in the cache ${cacheDir}.`);
 }

@@ -30,7 +30,7 @@ export async function planDownload(
   if (missingBytes + RESERVE_BYTES > freeDiskBytes)
     throw new HubError(
       'no_space',
-      `${formatBytes(missingBytes)} are to be downloaded, and the disk of ${cacheDir} has ${formatBytes(freeDiskBytes)} left. Remove models (\`ortler models list\`), or choose another folder with HF_HUB_CACHE.`,
+      `${formatBytes(missingBytes)} are to be downloaded, and the disk of ${cacheDir} has ${formatBytes(freeDiskBytes)} left. Make room there, for example by removing models from it, or choose another folder with HF_HUB_CACHE.`,
     );
   return { totalBytes, missingBytes, freeDiskBytes, memoryBytes: totalmem() };
 }

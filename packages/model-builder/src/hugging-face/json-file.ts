@@ -2,11 +2,12 @@
 
 import { readFile } from 'node:fs/promises';
 import { ModelBuildError } from '../errors.ts';
+import { readFault } from '../read-fault.ts';
 
-/** Parses the file without validating it. Throws: `source_invalid` when it cannot be read, `config_invalid` when it is not JSON. */
+/** Parses the file without validating it. Throws: `source_invalid`, `source_unreadable`, `config_invalid` when it is not JSON. */
 export async function readJsonFile(path: string): Promise<unknown> {
   const text = await readFile(path, 'utf8').catch((cause: unknown) => {
-    throw new ModelBuildError('source_invalid', `${path} cannot be read`, { file: path, cause });
+    throw readFault(path, cause);
   });
   try {
     return JSON.parse(withoutInfinity(text));

@@ -8,6 +8,7 @@ import { chooseVariants, MANIFEST_FILE, type Precision } from '@ortler/engine/gr
 import { type GraphChoice, parseModelSource } from '@ortler/hub';
 import {
   buildModel,
+  checkAdapter,
   explainLongRope,
   explainLoss,
   explainPrecision,
@@ -66,6 +67,7 @@ export async function build(
     throw new UserError(
       `${adapter} is not a folder. Give one with adapter_config.json and adapter_model.safetensors; adapters in GGUF are not read.`,
     );
+  if (adapterDir !== undefined) await checkAdapter(adapterDir).catch(throwForUser);
   const sourceDir = await fetchSource(source, hub, { terminal, bars, chooseGraph: refuseGraphs });
   if ((await stat(sourceDir).catch(() => undefined)) === undefined)
     throw new UserError(
@@ -118,13 +120,17 @@ export async function build(
     terminal.out(await reportMatrices(matrices, outputDir));
     terminal.out(await measurePerplexity(outputDir, manifest, text));
   } catch (error) {
-    if (error instanceof ModelBuildError) throw new UserError(error.message, { cause: error });
-    throw error;
+    throwForUser(error);
   } finally {
     bars.end(name);
     process.off('SIGINT', onSignal);
     process.off('SIGTERM', onSignal);
   }
+}
+
+function throwForUser(error: unknown): never {
+  if (error instanceof ModelBuildError) throw new UserError(error.message, { cause: error });
+  throw error;
 }
 
 /** Before anything is downloaded. */

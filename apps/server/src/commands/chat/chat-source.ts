@@ -60,6 +60,7 @@ export async function openEngineSource(
       isDeviceOptional: config.device === 'auto',
       threadCount: config.threads,
       maxSequences: 1,
+      modelDefaults: config.generationConfig === 'on',
       chatTemplate,
       reasoningParser: config.reasoningParsers.ofModel.get(id) ?? config.reasoningParsers.ofOthers,
       contextLength: config.contextLength,

@@ -4,8 +4,8 @@ import { freemem, totalmem } from 'node:os';
 import { formatBytes } from '@ortler/hub';
 import { chooseDevice, probeKernels, selectBackend } from '@ortler/onnxruntime';
 import type { Config } from '../../config/config.ts';
+import { ownCommand } from '../../system/own-command.ts';
 import { VERSION } from '../../system/version.ts';
-import { ownCommand } from '../own-command.ts';
 import type { Finding } from './finding.ts';
 
 /** Less than this leaves no room for more than the smallest models. */

@@ -12,7 +12,7 @@ import { pingPostgres } from '../../db/postgres/open-postgres.ts';
 import { checkPages, findDatabaseFile } from '../../db/sqlite/check-database-file.ts';
 import { DATABASE_FILE } from '../../db/sqlite/open-sqlite.ts';
 import { checkDisk } from '../../system/check-disk.ts';
-import { ownCommand } from '../own-command.ts';
+import { ownCommand } from '../../system/own-command.ts';
 import type { Finding } from './finding.ts';
 
 export async function checkDataFolder({

@@ -10,7 +10,7 @@ import {
   removeKey,
   TEAM_PATTERN,
 } from '../../stores/key-registry.ts';
-import { ownCommand } from '../own-command.ts';
+import { ownCommand } from '../../system/own-command.ts';
 import type { Terminal } from '../terminal.ts';
 import { UserError } from '../user-error.ts';
 import { requireDatabase, withDatabase } from '../with-database.ts';

@@ -11,7 +11,7 @@ import {
 } from '@ortler/hub';
 import type { Config } from '../../config/config.ts';
 import { toHubOptions } from '../../models/hub-options.ts';
-import { ownCommand } from '../own-command.ts';
+import { ownCommand } from '../../system/own-command.ts';
 import type { Terminal } from '../terminal.ts';
 import { UserError } from '../user-error.ts';
 
@@ -38,8 +38,9 @@ async function removeFrom(name: string, options: RemoveOptions): Promise<Removed
   try {
     return await removeCachedModel(name, options);
   } catch (error) {
-    if (error instanceof HubError) throw new UserError(error.message, { cause: error });
-    throw error;
+    if (!(error instanceof HubError)) throw error;
+    const hint = error.code === 'not_found' ? ` \`${ownCommand('models list')}\` shows its models.` : '';
+    throw new UserError(`${error.message}${hint}`, { cause: error });
   }
 }
 

@@ -3,7 +3,7 @@
 import { type CachedEntry, formatBytes, listCachedModels, readHubSettings } from '@ortler/hub';
 import type { Config } from '../../config/config.ts';
 import { toHubOptions } from '../../models/hub-options.ts';
-import { ownCommand } from '../own-command.ts';
+import { ownCommand } from '../../system/own-command.ts';
 import type { Terminal } from '../terminal.ts';
 
 const KINDS: Readonly<Record<CachedEntry['kind'], string>> = {

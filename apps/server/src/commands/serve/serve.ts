@@ -7,12 +7,12 @@ import { DatabaseError } from '../../db/database-errors.ts';
 import type { TcpEndpoint } from '../../kv-events/tcp-endpoint.ts';
 import { type RunningServer, startServer } from '../../main.ts';
 import { isOperatorError } from '../../models/is-operator-error.ts';
-import type { CatalogListener } from '../../models/log-models.ts';
+import type { CatalogListener, DeviceListener } from '../../models/log-models.ts';
 import type { CatalogEvent } from '../../models/model-catalog.ts';
 import { disablePretenuring } from '../../system/disable-pretenuring.ts';
+import { ownCommand } from '../../system/own-command.ts';
 import { VERSION } from '../../system/version.ts';
 import { type BuildBars, createBuildBars } from '../build-bars.ts';
-import { ownCommand } from '../own-command.ts';
 import { describeDevice, describeModel, describePrecision, describeUpstream } from '../startup-report.ts';
 import type { Terminal } from '../terminal.ts';
 import { UserError } from '../user-error.ts';
@@ -32,7 +32,7 @@ export async function serve(config: Config, { out, isScreen }: Terminal): Promis
   const server = await listen(
     config,
     event => showEvent(event, terminal, bars),
-    choice => terminal.out(describeDevice(choice)),
+    choice => showDevice(choice, terminal),
   );
   const stopped = stopOnSignal(server, terminal);
   showWelcome(server, config, terminal);
@@ -52,7 +52,7 @@ function isReady({ status }: CatalogModel): boolean {
 async function listen(
   config: Config,
   onEvent: CatalogListener,
-  onDevice: (choice: DeviceChoice) => void,
+  onDevice: DeviceListener,
 ): Promise<RunningServer> {
   try {
     return await startServer(config, onEvent, onDevice);
@@ -122,9 +122,14 @@ function showWelcome({ url, metricsUrl, firstKey }: RunningServer, config: Confi
 `);
 }
 
+function showDevice(choice: DeviceChoice, terminal: Terminal): 'shown' | undefined {
+  terminal.out(describeDevice(choice));
+  return choice.isFallback && terminal.isScreen ? 'shown' : undefined;
+}
+
 /**
  * A failure is shown where standard error is a screen, on which the log would repeat it; elsewhere the log alone has it, as it
- * has faults of the program, with their stack.
+ * has faults of the program, with their stack. So it is with the notes on a model.
  */
 function showEvent(event: CatalogEvent, terminal: Terminal, bars: BuildBars): 'shown' | undefined {
   const { modelId } = event;
@@ -149,7 +154,7 @@ function showEvent(event: CatalogEvent, terminal: Terminal, bars: BuildBars): 's
     return 'shown';
   }
   terminal.out(describeModel(modelId, event.engine.info));
-  return undefined;
+  return terminal.isScreen ? 'shown' : undefined;
 }
 
 // Graceful shutdown: the first signal drains, the second exits at once. Model processes exit when their channel closes. A

@@ -94,7 +94,7 @@ export const MODEL_SETTINGS = {
     fallback: '',
     shownFallback: "the model's own",
     description:
-      'Jinja file with the chat template of all models or of one model, in place of its own. A model without a template serves chat requests only with one.',
+      'Jinja file with the chat template of all models or of one model, in place of its own, read once at start. A model without a template serves chat requests only with one.',
     schema: chatTemplateFiles(),
   }),
   maxLoadedCheckpoints: setting({
