@@ -3,11 +3,11 @@
 
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
+import { lowerThreadPriority } from '../../system/lower-thread-priority.ts';
 import { DatabaseLostError, MAX_RESULT_LENGTH } from '../database-errors.ts';
 import { type JsonPage, type JsonPageOptions, JsonPageWriter } from '../json-page.ts';
 import { FileIdentity } from './file-identity.ts';
 import { GUARDED_TABLES, GUARDS, type Guard, guardedName, READER_FUNCTIONS } from './guarded-tables.ts';
-import { lowerThreadPriority } from './lower-thread-priority.ts';
 import {
   COMMIT,
   ROLLBACK,

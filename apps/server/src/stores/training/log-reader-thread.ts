@@ -3,6 +3,7 @@
 import type { ReadTrajectoryLog } from '@ortler/api';
 import { readTrajectoryLog } from '@ortler/api/trajectory-log';
 import { serveStreams } from '@ortler/worker';
+import { lowerThreadPriority } from '../../system/lower-thread-priority.ts';
 import { openTrajectorySpool, type SpoolContents } from './trajectory-spool.ts';
 
 export interface LogTask {
@@ -17,6 +18,7 @@ export interface MovedLog {
   readonly spool: SpoolContents;
 }
 
+lowerThreadPriority();
 serveStreams<LogTask>(async ({ spoolDir, receivedAtMs }, body, signal) => {
   const spool = openTrajectorySpool(spoolDir);
   try {
