@@ -3,7 +3,7 @@
 
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
-import { lowerThreadPriority } from '../../system/lower-thread-priority.ts';
+import { lowerThreadPriority } from '@ortler/worker';
 import { DatabaseLostError, MAX_RESULT_LENGTH } from '../database-errors.ts';
 import { type JsonPage, type JsonPageOptions, JsonPageWriter } from '../json-page.ts';
 import { FileIdentity } from './file-identity.ts';

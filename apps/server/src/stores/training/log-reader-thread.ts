@@ -2,8 +2,7 @@
 
 import type { ReadTrajectoryLog } from '@ortler/api';
 import { readTrajectoryLog } from '@ortler/api/trajectory-log';
-import { serveStreams } from '@ortler/worker';
-import { lowerThreadPriority } from '../../system/lower-thread-priority.ts';
+import { lowerThreadPriority, serveStreams } from '@ortler/worker';
 import { openTrajectorySpool, type SpoolContents } from './trajectory-spool.ts';
 
 export interface LogTask {
