@@ -90,6 +90,7 @@ const PACKAGE_ARROWS: Readonly<Record<string, readonly string[]>> = {
   ],
   'apps/server': [
     '@ortler/api/client',
+    '@ortler/api/feedback-drafts',
     '@ortler/api/openapi',
     '@ortler/api/trajectory-log',
     '@ortler/engine/graph-contract',

@@ -54,7 +54,7 @@ export async function startServer(
   const tracing = await startTracing(config, logger);
   owner.defer(() => tracing?.close());
   const stores = await openStores(config, { logger, trace: tracing?.statement, owner });
-  const { database, feedback, usage, keys, training, limits } = stores;
+  const { database, feedback, feedbackBodies, usage, keys, training, limits } = stores;
   const kvEvents = await publishKvEvents(config);
   owner.defer(() => kvEvents?.close());
   const schemas = owner.adopt(createJsonSchemaChecker(), checker => checker.close());
@@ -108,6 +108,7 @@ export async function startServer(
           : createResponseStore(database, { retentionDays: config.responseRetentionDays, now: Date.now }),
       promptCacheScope: config.promptCacheScope,
       feedback: feedback.store,
+      feedbackBodies,
       annotations: { ...createAnnotationStores(database, Date.now), schemas },
       training,
       statistics,

@@ -14,6 +14,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createApp } from '../src/app.ts';
 import type { Database } from '../src/db/database.ts';
 import { openDatabase } from '../src/db/open-database.ts';
+import { FeedbackBodyReader } from '../src/stores/feedback/body-reader.ts';
 import { createFeedbackStore } from '../src/stores/feedback/feedback-store.ts';
 import {
   createTrainingServices,
@@ -32,6 +33,7 @@ const PROJECT = 'acme/app';
 let folder: string;
 let database: Database;
 let training: OpenTrainingServices;
+const feedbackBodies = new FeedbackBodyReader();
 let app: FastifyInstance;
 let port: number;
 let modelId: string;
@@ -51,6 +53,7 @@ beforeAll(async () => {
   const services = {
     ...createFakeServices({ demo: engine }),
     feedback,
+    feedbackBodies,
     training,
   };
   app = await createApp({
@@ -73,6 +76,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await app.close();
   await training.close();
+  await feedbackBodies.close();
   await database.close();
   await rm(folder, { recursive: true });
 });

@@ -1,5 +1,6 @@
 // The log endpoint on every database: storage, averaged metrics, idempotency.
 
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import type { TrajectoryRecord } from '@ortler/api';
 import { expect, it } from 'vitest';
@@ -252,6 +253,22 @@ describeOnEveryDatabase('POST /v1/preview/models/{model_id}/log', ({ open }) => 
     const broken = await training.log(id, text);
     expect([broken.status, faultsOf(broken)]).toEqual([422, [`json_invalid body,${text.indexOf('1]') + 1}`]]);
     expect((await stored(id)).data).toEqual([]);
+  });
+
+  it('receives the rest of a large log that it refused before its end, so that the client reads why', async () => {
+    const id = await training.createModel();
+    const { port } = new URL(await training.app.listen({ host: '127.0.0.1', port: 0 }));
+    const socket = connect(Number(port), '127.0.0.1');
+    const body = `{"split": "a", "trajectory_groups": [{"trajectories": [${'{},'.repeat(1_300_000)}{}]}]}`;
+    socket.write(
+      `POST /v1/preview/models/${id}/log HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${AUTHORIZATION}\r\n` +
+        `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    const parts: Buffer[] = [];
+    for await (const part of socket) parts.push(part as Buffer);
+    const reply = String(Buffer.concat(parts));
+    expect(reply).toMatch(/^HTTP\/1.1 422 /);
+    expect(reply).toContain('one call may hold at most');
   });
 
   it('can be asked again when the thread that reads large logs has ended', async () => {

@@ -2,6 +2,8 @@
 
 export { nextTurn } from '@ortler/worker';
 export { type AppRouter, createAppRouter } from './app-router.ts';
+export { BodyCounts } from './body/body-counts.ts';
+export { type ParseJsonBodyOptions, parseJsonBody } from './body/parse-json-body.ts';
 export { type RecordContext, toFeedbackRecord } from './feedback/to-feedback-record.ts';
 export { readPartitionSalt } from './generation/cache-partition.ts';
 export { NO_LIMITS, RateLimiter, type RateLimiterOptions } from './limits/rate-limiter.ts';
@@ -13,6 +15,11 @@ export type {
   AnnotationSpecStore,
 } from './ports/annotation-services.ts';
 export {
+  type FeedbackBodies,
+  type FeedbackBodyKind,
+  type FeedbackContent,
+  type FeedbackDraft,
+  type FeedbackDrafts,
   type FeedbackPage,
   type FeedbackReading,
   type FeedbackRecord,
@@ -85,7 +92,6 @@ export {
 } from './ports/usage-services.ts';
 export { releaseBytes } from './release-bytes.ts';
 export { listRestRoutes, type RestRoute } from './rest-routes.ts';
-export type { BytesInput } from './routers/training-trajectories.ts';
 export { homeEntity, mayReach } from './team.ts';
 export { meanOf } from './training/metric-tallies.ts';
 export {
@@ -94,6 +100,7 @@ export {
   toCheckpointReference,
   toModelReference,
 } from './training/model-reference.ts';
+export type { BytesInput } from './trpc/bytes-input.ts';
 export { isAsyncIterable } from './trpc/chunk-stream.ts';
 export {
   ApiError,

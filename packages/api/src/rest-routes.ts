@@ -21,6 +21,8 @@ export interface RestRoute {
   readonly isBodyless: boolean;
   /** Dotted name of the procedure that takes this route's body as bytes; null: the body is read whole. */
   readonly bytesProcedure: string | null;
+  /** Whether these bytes have the limit of streamed bodies. */
+  readonly hasLongBody: boolean;
   /** The component that each event of a streamed reply is; null for routes that never stream. */
   readonly streams: NonNullable<ProcedureMeta['streams']> | null;
   /** Failures of this route besides those of its style, for the document. */
@@ -54,6 +56,7 @@ export function listRestRoutes(router: AppRouter): RestRoute[] {
         lines: meta.lines ?? false,
         isBodyless: isInPath(path, _def.inputs),
         bytesProcedure: meta.bytesProcedure ?? null,
+        hasLongBody: meta.hasLongBody ?? false,
         streams: meta.streams ?? null,
         fails: meta.fails ?? [],
       },

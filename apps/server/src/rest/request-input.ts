@@ -41,9 +41,11 @@ export class RequestInput {
   }
 
   async #read(): Promise<unknown> {
-    const { route, params, streamedBodyLimitBytes } = this.#options;
-    if (route.bytesProcedure !== null)
-      return { params, body: streamBody(this.#request, streamedBodyLimitBytes) } satisfies BytesInput;
+    const { route, params, bodyLimitBytes, streamedBodyLimitBytes } = this.#options;
+    if (route.bytesProcedure !== null) {
+      const limitBytes = route.hasLongBody ? streamedBodyLimitBytes : bodyLimitBytes;
+      return { params, body: streamBody(this.#request, limitBytes) } satisfies BytesInput;
+    }
     this.#parsed = withParams(await this.#readQueryOrBody(), params);
     return this.#parsed;
   }

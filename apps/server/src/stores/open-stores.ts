@@ -9,6 +9,7 @@ import { messageOf } from '../db/database-errors.ts';
 import { openDatabase } from '../db/open-database.ts';
 import type { StatementTrace } from '../db/storage-dialect.ts';
 import { type ApiKeyStore, createApiKeyStore } from './api-keys.ts';
+import { FeedbackBodyReader } from './feedback/body-reader.ts';
 import { type OpenFeedback, openFeedback } from './feedback/open-feedback.ts';
 import { shareLimits } from './limits/shared-limits.ts';
 import { createTrainingServices } from './training/training-services.ts';
@@ -17,6 +18,7 @@ import { type OpenUsageStore, openUsageStore } from './usage/usage-store.ts';
 export interface Stores {
   readonly database: Database;
   readonly feedback: OpenFeedback;
+  readonly feedbackBodies: FeedbackBodyReader;
   readonly usage: OpenUsageStore;
   readonly keys: ApiKeyStore;
   readonly training: TrainingServices;
@@ -36,6 +38,7 @@ export async function openStores(config: Config, { logger, trace, owner }: Store
   const close = (store: { close(): void | Promise<void> }) => store.close();
   const database = owner.adopt(await openDatabase({ ...config, trace }), close);
   const feedback = owner.adopt(await openFeedback(database, config), close);
+  const feedbackBodies = owner.adopt(new FeedbackBodyReader(), close);
   const usage = owner.adopt(await openUsageStore(database, config.dataDir), close);
   const keys = owner.adopt(await createApiKeyStore(database, { bootstrapKey: config.apiKey, now }), close);
   const limits = new RateLimiter({ ...toRateLimits(config), now });
@@ -44,7 +47,7 @@ export async function openStores(config: Config, { logger, trace, owner }: Store
     owner.adopt(await shareLimits(database, limits, { now, onChange }), close);
   }
   const training = owner.adopt(createTrainingServices(database, { ...config, now }), close);
-  return { database, feedback, usage, keys, training, limits };
+  return { database, feedback, feedbackBodies, usage, keys, training, limits };
 }
 
 /** @param failure Why a round failed, or null when one succeeds again. */

@@ -1,6 +1,7 @@
 // The tRPC routes of the HTTP application, below /trpc, with the checks that REST routes have in the dispatcher.
 
 import {
+  BodyCounts,
   type createAppRouter,
   type JsonText,
   MAX_BATCH_CALLS,
@@ -10,7 +11,6 @@ import {
 } from '@ortler/api';
 import { fastifyTRPCPlugin } from '@trpc/server/adapters/fastify';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { BodyCounts } from '../rest/body-counts.ts';
 import { toTrpcErrorBody } from '../rest/error-body.ts';
 import { toFrameworkError } from '../rest/framework-fault.ts';
 import { createRequestContext } from '../rest/request-context.ts';

@@ -5,6 +5,7 @@ import { type FeedbackRow, toRecord } from '@ortler/feedback-query/testing';
 import type { LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll } from 'vitest';
 import { createApp } from '../../src/app.ts';
+import { FeedbackBodyReader } from '../../src/stores/feedback/body-reader.ts';
 import { createMetrics } from '../../src/system/metrics.ts';
 import { DATABASE_HOOK_TIMEOUT_MS } from '../databases.ts';
 import type { FeedbackPlace, FeedbackPlaceKind } from './feedback-places.ts';
@@ -40,8 +41,9 @@ export function useFeedbackApp(open: FeedbackPlaceKind['open']): FeedbackApp {
 
 async function openFeedbackApp(place: FeedbackPlace): Promise<FeedbackApp> {
   const services = createFakeServices();
+  const feedbackBodies = new FeedbackBodyReader();
   const app = await createApp({
-    services: { ...services, feedback: place.store, annotations: place.annotations },
+    services: { ...services, feedback: place.store, feedbackBodies, annotations: place.annotations },
     metrics: createMetrics(services.models),
     bodyLimitBytes: 16 * 1024 * 1024,
     streamedBodyLimitBytes: 16 * 1024 * 1024,
@@ -71,6 +73,7 @@ async function openFeedbackApp(place: FeedbackPlace): Promise<FeedbackApp> {
     },
     async close() {
       await app.close();
+      await feedbackBodies.close();
       await place.close();
     },
   };

@@ -1,6 +1,7 @@
 // The write vectors over HTTP, on every database.
 
 import { randomBytes } from 'node:crypto';
+import { TEST_API_KEY } from '@ortler/api/testing';
 import { MAX_INDEXED_BYTES, MAX_PROJECT_ID_BYTES } from '@ortler/schemas';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { PROJECT, useFeedbackApp, where } from './feedback-app.ts';
@@ -423,6 +424,61 @@ describeOnEveryFeedbackPlace('feedback writes', ({ open, isConcurrent }) => {
       expect((await replace({ ...custom({ id: 'old', payload: {} }), feedback_id: 'old' })).status).toBe(200);
       expect((await replace({ ...note('x'), feedback_id: 'none' })).status).toBe(200);
       expect(await feedback.ids({})).toHaveLength(3);
+    });
+  });
+
+  // A thread reads these.
+  describe('large bodies', () => {
+    const many = Object.fromEntries(
+      Array.from({ length: 20_000 }, (_, index) => [`key-${index}`, index / 2]),
+    );
+    const large = (extra: Record<string, unknown> = {}) => custom({ payload: many, ...extra });
+    const post = async (name: string, body: unknown) => {
+      const { statusCode: status, ...response } = await feedback.post(name, body);
+      return { status, body: response.json() as Record<string, unknown> };
+    };
+    const countKeys = ({ payload }: Record<string, unknown>) => Object.keys(payload as object).length;
+
+    it('are stored as others are', async () => {
+      const { status, body } = await post('create', large({ id: 'one' }));
+      expect([status, body.id, countKeys(body)]).toEqual([200, 'one', 20_000]);
+      expect(await post('create', large({ id: 'one' }))).toEqual({ status, body });
+      const batch = await post('batch/create', { batch: [note('first'), large(), large({ id: 'one' })] });
+      expect([batch.status, (batch.body.res as unknown[]).length]).toEqual([200, 3]);
+      expect((await post('replace', { ...large({ id: 'two' }), feedback_id: 'one' })).status).toBe(200);
+      const rows = await feedback.rows({ query: { $expr: byId('two') } });
+      expect(rows.map(row => (row.payload as typeof many)['key-19999'])).toEqual([9_999.5]);
+    });
+
+    it('are refused as others are, and nothing of them is stored', async () => {
+      const wrong = await post('create', large({ creator: 5 }));
+      expect([wrong.status, wrong.body]).toEqual([
+        422,
+        {
+          detail: [{ loc: ['body', 'creator'], msg: 'Input should be a valid string', type: 'string_type' }],
+        },
+      ]);
+      const broken = JSON.stringify(large()).slice(0, -1);
+      expect(await post('create', broken)).toMatchObject({
+        status: 422,
+        body: { detail: [{ loc: ['body', String(broken.length)], type: 'json_invalid' }] },
+      });
+      expect((await post('create', large({ project_id: '' }))).body).toMatchObject({
+        detail: expect.stringMatching(/project_id/),
+      });
+      expect((await post('batch/create', { batch: [large(), reaction('x')] })).status).toBe(400);
+      expect((await post('replace', { ...large(), feedback_id: 'a\0' })).status).toBe(400);
+      const tooMany = Object.fromEntries(Array.from({ length: 65_537 }, (_, index) => [`${index}-`, 1]));
+      expect((await post('create', custom({ payload: tooMany }))).status).toBe(413);
+      expect((await post('create', custom({ payload: { text: 'x'.repeat(1_100_000) } }))).status).toBe(400);
+      expect(await feedback.ids({})).toEqual([]);
+    });
+
+    it('tell strangers nothing of their faults', async () => {
+      const response = await feedback.post('create', large({ creator: 'x'.repeat(2_000_000) }), {
+        authorization: `Basic ${Buffer.from(`api:${TEST_API_KEY} of beta`).toString('base64')}`,
+      });
+      expect(response.statusCode).toBe(403);
     });
   });
 });

@@ -1,25 +1,23 @@
 // Validates an annotation against stored data: its spec must exist, its value must match the spec's JSON Schema, and its
-// queue must be open. Runs after `checkFeedbackType`, which validates the request alone.
+// queue must be open. Runs on the record, after `checkFeedbackType`, which validates the request alone.
 
-import type { FeedbackCreateRequest } from '@ortler/schemas';
+import { parseNatively } from '@ortler/json';
 import { ConstraintError } from '@ortler/structured-output';
 import type { AnnotationServices } from '../ports/annotation-services.ts';
+import type { FeedbackRecord } from '../ports/feedback-services.ts';
 import { ApiError } from '../trpc/errors.ts';
 import { parseWeaveRef } from './weave-ref.ts';
 
 /** Throws: `invalid_parameter` with the violated rule. */
-export async function checkAnnotation(
-  request: FeedbackCreateRequest,
-  services: AnnotationServices,
-): Promise<void> {
-  if (request.annotation_ref != null) await checkValue(request, request.annotation_ref, services);
-  const { queue_id: queueId, project_id: projectId } = request;
-  if (queueId != null && !(await services.queues.isOpen(projectId, queueId)))
+export async function checkAnnotation(record: FeedbackRecord, services: AnnotationServices): Promise<void> {
+  const { annotation_ref: annotationRef, queue_id: queueId, project_id: projectId } = record;
+  if (annotationRef !== null) await checkValue(record, annotationRef, services);
+  if (queueId !== null && !(await services.queues.isOpen(projectId, queueId)))
     throw refusal('queue_id', `There is no open queue ${queueId} in the project ${projectId}`);
 }
 
 async function checkValue(
-  { payload }: FeedbackCreateRequest,
+  { payload_dump: payload }: FeedbackRecord,
   annotationRef: string,
   { specs, schemas }: AnnotationServices,
 ): Promise<void> {
@@ -27,7 +25,7 @@ async function checkValue(
   const spec = ref === null || ref.kind === 'call' ? null : await specs.find(ref);
   if (spec === null) throw refusal('annotation_ref', `There is no annotation spec ${annotationRef}`);
   const violation = await schemas
-    .findViolation(spec.fieldSchema, JSON.stringify(payload.value, bigintsAsNumbers))
+    .findViolation(spec.fieldSchema, JSON.stringify(annotatedValue(payload)))
     .catch(rethrow);
   if (violation !== null)
     throw refusal(
@@ -36,9 +34,9 @@ async function checkValue(
     );
 }
 
-/** Payloads are stored with numbers as doubles, so the doubles are validated. */
-function bigintsAsNumbers(_key: string, value: unknown): unknown {
-  return typeof value === 'bigint' ? Number(value) : value;
+/** Numbers are doubles, as they are stored. */
+function annotatedValue(payload: string): unknown {
+  return (parseNatively(payload) as { readonly value: unknown }).value;
 }
 
 /** A validation that takes too long is an error of the caller. */

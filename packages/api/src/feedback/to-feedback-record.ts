@@ -7,7 +7,7 @@ import {
   MAX_FEEDBACK_TEXT_LENGTH,
   MAX_INDEXED_BYTES,
 } from '@ortler/schemas';
-import type { FeedbackRecord } from '../ports/feedback-services.ts';
+import type { FeedbackContent, FeedbackRecord } from '../ports/feedback-services.ts';
 import { ApiError } from '../trpc/errors.ts';
 import { checkFeedbackType } from './check-feedback-type.ts';
 import { checkText, toPayloadDump, toStorable } from './storable-json.ts';
@@ -24,18 +24,28 @@ export interface RecordContext {
 /** Throws: `invalid_parameter` with the first violated rule. */
 export async function toFeedbackRecord(
   request: FeedbackCreateRequest,
-  { userId, nowMs, newId }: RecordContext,
+  context: RecordContext,
 ): Promise<FeedbackRecord> {
+  return completeRecord(await toFeedbackContent(request), context);
+}
+
+export function completeRecord(
+  content: FeedbackContent,
+  { userId, nowMs, newId }: RecordContext,
+): FeedbackRecord {
+  return { ...content, id: content.id ?? newId, wb_user_id: userId, created_at_ms: nowMs };
+}
+
+/** Throws: `invalid_parameter` with the first violated rule. */
+export async function toFeedbackContent(request: FeedbackCreateRequest): Promise<FeedbackContent> {
   checkTexts(request);
   const payload = checkFeedbackType(request);
   const payloadDump = await toPayloadDump(payload);
   return {
-    id: request.id ?? newId,
+    id: request.id ?? null,
     project_id: request.project_id,
     weave_ref: request.weave_ref,
-    wb_user_id: userId,
     creator: request.creator ?? null,
-    created_at_ms: nowMs,
     feedback_type: request.feedback_type,
     payload_dump: payloadDump,
     annotation_ref: request.annotation_ref ?? null,

@@ -42,6 +42,40 @@ export function parseRows({ rows }: Pick<FeedbackPage, 'rows'>): ResultRow[] {
   return JSON.parse(new TextDecoder().decode(rows)) as ResultRow[];
 }
 
+/** What a request gives of its record. */
+export interface FeedbackContent extends Omit<FeedbackRecord, 'id' | 'wb_user_id' | 'created_at_ms'> {
+  /** Null: the server chooses it. */
+  readonly id: string | null;
+}
+
+/** One piece of feedback of a request, checked by itself. A fault is told only to those who may reach the project. */
+export type FeedbackDraft =
+  | { readonly projectId: string; readonly content: FeedbackContent }
+  | {
+      readonly projectId: string;
+      /** Of an `invalid_parameter`. */
+      readonly fault: { readonly message: string; readonly param: string | null };
+    };
+
+export interface FeedbackDrafts {
+  /** In the order of the request, up to the first fault. */
+  readonly drafts: readonly FeedbackDraft[];
+  /** What a `replace` replaces. */
+  readonly replacedId: string | null;
+}
+
+export type FeedbackBodyKind = 'create' | 'batch' | 'replace';
+
+/** Reads bodies that store feedback. */
+export interface FeedbackBodies {
+  /** As `readFeedbackDrafts`. */
+  read(
+    kind: FeedbackBodyKind,
+    body: AsyncIterable<Uint8Array>,
+    signal?: AbortSignal,
+  ): Promise<FeedbackDrafts>;
+}
+
 export interface FeedbackStore {
   /** Most queries and samples that should run at once. */
   readonly queryConcurrency: number;

@@ -4,7 +4,7 @@
 import type { Engine, PromptTiming } from '@ortler/engine';
 import type { Upstream } from '@ortler/upstream';
 import type { AnnotationServices } from './annotation-services.ts';
-import type { FeedbackStore } from './feedback-services.ts';
+import type { FeedbackBodies, FeedbackStore } from './feedback-services.ts';
 import type { RateLimiting, RateLimits } from './rate-limiting.ts';
 import type { ResponseStore } from './response-services.ts';
 import type { KeyDirectory, ServerStatistics } from './statistics-services.ts';
@@ -145,6 +145,7 @@ export interface Services {
   /** Null: responses are not stored. */
   readonly responses: ResponseStore | null;
   readonly feedback: FeedbackStore;
+  readonly feedbackBodies: FeedbackBodies;
   readonly annotations: AnnotationServices;
   readonly training: TrainingServices;
   readonly statistics: ServerStatistics;

@@ -4,7 +4,6 @@
 import { randomBytes } from 'node:crypto';
 import {
   type FeedbackBatchCreateResult,
-  type FeedbackCreateRequest,
   type FeedbackCreateResult,
   type FeedbackPayloadSchemaResult,
   type FeedbackQueryResult,
@@ -25,17 +24,26 @@ import type { z } from 'zod';
 import { answerQuery } from '../feedback/answer-query.ts';
 import { checkAnnotation } from '../feedback/check-annotation.ts';
 import { discoverPaths } from '../feedback/discover-paths.ts';
+import { draftAll, draftReplacement } from '../feedback/feedback-drafts.ts';
 import { readPurgeIds } from '../feedback/purge-ids.ts';
 import { withQueryErrors } from '../feedback/query-error.ts';
 import { createQueryQueue } from '../feedback/query-queue.ts';
 import { checkText } from '../feedback/storable-json.ts';
-import { toFeedbackRecord } from '../feedback/to-feedback-record.ts';
+import { completeRecord } from '../feedback/to-feedback-record.ts';
 import { UuidV7Source } from '../feedback/uuid-v7.ts';
 import { toWireMoment } from '../feedback/wire-moment.ts';
-import type { FeedbackRecord, InsertedFeedback } from '../ports/feedback-services.ts';
-import type { Principal, Services } from '../ports/services.ts';
+import type {
+  FeedbackBodyKind,
+  FeedbackDraft,
+  FeedbackDrafts,
+  FeedbackRecord,
+  InsertedFeedback,
+} from '../ports/feedback-services.ts';
+import type { Services } from '../ports/services.ts';
 import { requireProject, shareOf } from '../team.ts';
 import { refuseLargeFaultyInput } from '../trpc/bounded-input.ts';
+import { type BytesInput, bytesInput } from '../trpc/bytes-input.ts';
+import { ApiError } from '../trpc/errors.ts';
 import { orJsonText, toResult } from '../trpc/json-text.ts';
 import { reportFaults } from '../trpc/report-faults.ts';
 import { type CallerContext, createBasicProcedure, type ProcedureMeta, router } from '../trpc/trpc.ts';
@@ -44,7 +52,7 @@ import { feedbackRoute } from './feedback-route.ts';
 
 /** Creates the feedback router. */
 export function createFeedbackRouter(services: Services) {
-  const { feedback, annotations, now } = services;
+  const { feedback, feedbackBodies, annotations, now } = services;
   const ids = new UuidV7Source(randomBytes);
   const queries = createQueryQueue(feedback);
   const queued = <Result>({ principal, signal, onReplyEnd }: CallerContext, work: () => Promise<Result>) =>
@@ -53,14 +61,51 @@ export function createFeedbackRouter(services: Services) {
   const procedure = <Schema extends z.ZodType>(schema: Schema, meta: ProcedureMeta) =>
     basic.use(refuseLargeFaultyInput(schema)).meta(meta).input(schema);
 
-  const toRecord = async (request: FeedbackCreateRequest, caller: Principal) => {
-    requireProject(caller, request.project_id);
+  const toRecord = async (draft: FeedbackDraft, { principal }: CallerContext) => {
+    requireProject(principal, draft.projectId);
+    if ('fault' in draft) {
+      const { message, param } = draft.fault;
+      throw new ApiError('invalid_parameter', message, { param });
+    }
     const nowMs = now();
-    const newId = ids.next(nowMs);
-    const record = await toFeedbackRecord(request, { userId: caller.keyId, nowMs, newId });
-    await checkAnnotation(request, annotations);
+    const record = completeRecord(draft.content, {
+      userId: principal.keyId,
+      nowMs,
+      newId: ids.next(nowMs),
+    });
+    await checkAnnotation(record, annotations);
     return record;
   };
+
+  const createOne = async (ctx: CallerContext, { drafts: [draft] }: FeedbackDrafts) => {
+    const record = await toRecord(draft!, ctx);
+    const [inserted] = await feedback.insert([record]);
+    return toResult<FeedbackCreateResult>(ctx, toBytes(createdText(record, inserted!)));
+  };
+
+  const createMany = async (ctx: CallerContext, { drafts }: FeedbackDrafts) => {
+    const records: FeedbackRecord[] = [];
+    // One by one, so that the error names the first invalid item.
+    const turns = new Turns();
+    for (const draft of drafts) {
+      await turns.pause();
+      records.push(await toRecord(draft, ctx));
+    }
+    const inserted = await feedback.insert(records);
+    const created = records.map((record, index) => createdText(record, inserted[index]!));
+    return toResult<FeedbackBatchCreateResult>(ctx, toBytes(`{"res":[${created.join()}]}`));
+  };
+
+  const replaceOne = async (ctx: CallerContext, { drafts: [draft], replacedId }: FeedbackDrafts) => {
+    checkText(replacedId!, 'feedback_id');
+    const record = await toRecord(draft!, ctx);
+    const inserted = await feedback.replace(replacedId!, record);
+    return toResult<FeedbackCreateResult>(ctx, toBytes(createdText(record, inserted)));
+  };
+
+  const readBody = (kind: FeedbackBodyKind, { signal }: CallerContext, { body }: BytesInput) =>
+    feedbackBodies.read(kind, body, signal);
+  const bytes = basic.meta({ auth: 'basic', errors: 'detail' }).input(bytesInput);
 
   return router({
     annotations: createFeedbackAnnotationProcedures(services),
@@ -104,54 +149,45 @@ export function createFeedbackRouter(services: Services) {
         }),
       ),
 
-    create: procedure(
-      feedbackCreateRequest,
-      feedbackRoute('/feedback/create', 'createFeedback', 'Store feedback', ['conflict']),
-    )
+    create: procedure(feedbackCreateRequest, {
+      ...feedbackRoute('/feedback/create', 'createFeedback', 'Store feedback', ['conflict']),
+      bytesProcedure: 'feedback.createBytes',
+    })
       .output(orJsonText(feedbackCreateResult))
-      .mutation(async ({ ctx, input }) => {
-        const record = await toRecord(input, ctx.principal);
-        const [inserted] = await feedback.insert([record]);
-        return toResult<FeedbackCreateResult>(ctx, toBytes(createdText(record, inserted!)));
-      }),
+      .mutation(async ({ ctx, input }) => createOne(ctx, await draftAll([input], ctx.signal))),
 
-    createBatch: procedure(
-      feedbackBatchCreateRequest,
-      feedbackRoute(
+    createBytes: bytes
+      .output(orJsonText(feedbackCreateResult))
+      .mutation(async ({ ctx, input }) => createOne(ctx, await readBody('create', ctx, input))),
+
+    createBatch: procedure(feedbackBatchCreateRequest, {
+      ...feedbackRoute(
         '/feedback/batch/create',
         'createFeedbackBatch',
         'Store several pieces of feedback, all or none',
         ['conflict'],
       ),
-    )
+      bytesProcedure: 'feedback.createBatchBytes',
+    })
       .output(orJsonText(feedbackBatchCreateResult))
-      .mutation(async ({ ctx, input }) => {
-        const records: FeedbackRecord[] = [];
-        // One by one, so that the error names the first invalid item.
-        const turns = new Turns();
-        for (const request of input.batch) {
-          await turns.pause();
-          records.push(await toRecord(request, ctx.principal));
-        }
-        const inserted = await feedback.insert(records);
-        const created = records.map((record, index) => createdText(record, inserted[index]!));
-        return toResult<FeedbackBatchCreateResult>(ctx, toBytes(`{"res":[${created.join()}]}`));
-      }),
+      .mutation(async ({ ctx, input }) => createMany(ctx, await draftAll(input.batch, ctx.signal))),
 
-    replace: procedure(
-      feedbackReplaceRequest,
-      feedbackRoute('/feedback/replace', 'replaceFeedback', 'Store feedback in the place of another one', [
+    createBatchBytes: bytes
+      .output(orJsonText(feedbackBatchCreateResult))
+      .mutation(async ({ ctx, input }) => createMany(ctx, await readBody('batch', ctx, input))),
+
+    replace: procedure(feedbackReplaceRequest, {
+      ...feedbackRoute('/feedback/replace', 'replaceFeedback', 'Store feedback in the place of another one', [
         'conflict',
       ]),
-    )
+      bytesProcedure: 'feedback.replaceBytes',
+    })
       .output(orJsonText(feedbackCreateResult))
-      .mutation(async ({ ctx, input }) => {
-        const { feedback_id, ...request } = input;
-        checkText(feedback_id, 'feedback_id');
-        const record = await toRecord(request, ctx.principal);
-        const inserted = await feedback.replace(feedback_id, record);
-        return toResult<FeedbackCreateResult>(ctx, toBytes(createdText(record, inserted)));
-      }),
+      .mutation(async ({ ctx, input }) => replaceOne(ctx, await draftReplacement(input))),
+
+    replaceBytes: bytes
+      .output(orJsonText(feedbackCreateResult))
+      .mutation(async ({ ctx, input }) => replaceOne(ctx, await readBody('replace', ctx, input))),
 
     purge: procedure(
       feedbackPurgeRequest,

@@ -12,28 +12,19 @@ import {
   trajectoryLogInput,
   trajectoryLogResult,
 } from '@ortler/schemas';
-import { z } from 'zod';
 import type { Services } from '../ports/services.ts';
 import type { TrajectoryFilter } from '../ports/training-services.ts';
 import { findModel } from '../training/find-model.ts';
 import { logTrajectories } from '../training/log-trajectories.ts';
 import { toSplitMetrics, toTrajectoryItem, toTrajectoryLine } from '../training/to-wire.ts';
-import { chunkStream, isAsyncIterable } from '../trpc/chunk-stream.ts';
+import { bytesInput } from '../trpc/bytes-input.ts';
+import { chunkStream } from '../trpc/chunk-stream.ts';
 import { documentedInput } from '../trpc/documented-input.ts';
 import { readRawInput } from '../trpc/raw-input.ts';
 import { invalidInput, reportFaults } from '../trpc/report-faults.ts';
 import { logRequestHeaders, requestHeaders } from '../trpc/request-headers.ts';
 import { createBearerProcedure, router } from '../trpc/trpc.ts';
 
-/** A streamed request body. Only transports in this process can create one; no value parsed from JSON is accepted. */
-export interface BytesInput {
-  readonly params: Readonly<Record<string, string>>;
-  readonly body: AsyncIterable<Uint8Array>;
-}
-
-const bytesInput = z.custom<BytesInput>(
-  input => typeof input === 'object' && input !== null && 'body' in input && isAsyncIterable(input.body),
-);
 const lines = chunkStream<string>();
 
 /** Page size of an export; the store returns fewer trajectories when they are large. */
@@ -64,6 +55,7 @@ export function createTrajectoryProcedures(services: Services) {
       .meta({
         ...common,
         bytesProcedure: 'training.trajectories.logBytes',
+        hasLongBody: true,
         openapi: {
           method: 'POST',
           path: '/v1/preview/models/{model_id}/log',

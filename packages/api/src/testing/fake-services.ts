@@ -1,5 +1,6 @@
 // Services over fake engines: a catalog held in a map, known keys, a clock that stands still.
 
+import { readFeedbackDrafts } from '../feedback/feedback-drafts.ts';
 import { NO_LIMITS, RateLimiter } from '../limits/rate-limiter.ts';
 import type {
   CatalogModel,
@@ -71,6 +72,7 @@ export function createFakeServices(
     promptCacheScope: 'team',
     responses: createFakeResponseStore(),
     feedback: createFakeFeedbackStore(),
+    feedbackBodies: { read: readFeedbackDrafts },
     annotations: createFakeAnnotationServices(),
     generations: { tokensGenerated: () => undefined, generationEnded: report => reports.push(report) },
     statistics: {

@@ -43,13 +43,14 @@ export interface CallerContext extends ApiContext {
  * `errors` is the REST error style: the OpenAI object or a `detail` list. `streams` documents a reply of server-sent
  * events by the component of each event. `fails` lists errors of this procedure beyond those of its style.
  * `bytesProcedure` names an equivalent procedure that takes the body as a stream of bytes, which REST calls instead.
- * `lines` documents a reply of JSON lines.
+ * `hasLongBody`: that body has the limit of streamed bodies. `lines` documents a reply of JSON lines.
  */
 type OrtlerMeta = {
   readonly auth: 'bearer' | 'basic' | 'none';
   readonly errors: 'openai' | 'detail';
   readonly lines?: boolean;
   readonly bytesProcedure?: string;
+  readonly hasLongBody?: boolean;
   readonly streams?: 'ChatCompletionChunk' | 'CompletionChunk' | 'ResponseStreamEvent';
   readonly fails?: readonly ApiErrorCode[];
 };

@@ -261,7 +261,7 @@ describe('EngineCore under random schedules', () => {
           expectPromptLogprobsAreRight(schedule, play);
           expectCachedCountsArePossible(schedule, play, machine);
         }),
-        { numRuns: runs({ daily: 60, full: 400 }) },
+        { numRuns: runs({ daily: 60, full: 1_200 }) },
       );
       expect(counts.none).toEqual([0, 0]);
       // A daily run may miss these rare events.

@@ -1,11 +1,12 @@
 // Reads the bodies of log calls. Large ones are read in a thread with a heap of its own: the objects of a trajectory are garbage a moment
 // later, and their collection would hold up every other request.
 
-import { ApiError, type SpooledTrajectoryLog, type TrajectoryLogOptions } from '@ortler/api';
+import type { SpooledTrajectoryLog, TrajectoryLogOptions } from '@ortler/api';
 import { readTrajectoryLog } from '@ortler/api/trajectory-log';
-import { entryModule, StreamWorker, WorkerError } from '@ortler/worker';
+import { entryModule, StreamWorker } from '@ortler/worker';
+import { peekBytes } from '../peek-bytes.ts';
+import { rethrow } from '../thread-faults.ts';
 import type { LogTask, MovedLog } from './log-reader-thread.ts';
-import { peekBytes } from './peek-bytes.ts';
 import { openTrajectorySpool, receiveTrajectorySpool } from './trajectory-spool.ts';
 
 /** A body of less is read sooner than handed over. */
@@ -47,17 +48,4 @@ export class LogReader {
   close(): Promise<void> {
     return this.#thread.close();
   }
-}
-
-/** Gives an error of the thread its class again. */
-function rethrow(error: unknown): never {
-  if (error instanceof ApiError || !(error instanceof Error)) throw error;
-  if (error instanceof WorkerError)
-    throw new ApiError('storage_unavailable', 'Nothing was stored: the thread that reads logs has ended.', {
-      retryAfterMs: 1_000,
-      cause: error,
-    });
-  const { reason, faults } = error as Partial<ApiError>;
-  if (reason === undefined) throw error;
-  throw new ApiError(reason, error.message, { faults, cause: error });
 }

@@ -1,7 +1,7 @@
 // Limits on the number of values of a body, REST and tRPC alike.
 
-import { ApiError } from '@ortler/api';
 import { JsonCounter } from '@ortler/json';
+import { ApiError } from '../trpc/errors.ts';
 
 /** Twice the token ids of the largest request. */
 const MAX_VALUE_COUNT = 524_288;

@@ -1,0 +1,79 @@
+// Feedback of a request, checked as far as that needs no store: the same for input that a transport has parsed and for bodies that a
+// thread has read.
+
+import {
+  type FeedbackCreateRequest,
+  type FeedbackReplaceRequest,
+  feedbackBatchCreateRequest,
+  feedbackCreateRequest,
+  feedbackReplaceRequest,
+  toValidationDetails,
+} from '@ortler/schemas';
+import { Turns } from '@ortler/worker';
+import type { z } from 'zod';
+import { BodyCounts } from '../body/body-counts.ts';
+import { parseJsonBody } from '../body/parse-json-body.ts';
+import type { FeedbackBodyKind, FeedbackDraft, FeedbackDrafts } from '../ports/feedback-services.ts';
+import { safeParseBounded } from '../trpc/bounded-input.ts';
+import { ApiError } from '../trpc/errors.ts';
+import { invalidInput } from '../trpc/report-faults.ts';
+import { toFeedbackContent } from './to-feedback-record.ts';
+
+/** Reads the body of a route. Throws: `invalid_input`, `body_too_large`; the reason of the signal; what `body` throws. */
+export async function readFeedbackDrafts(
+  kind: FeedbackBodyKind,
+  body: AsyncIterable<Uint8Array>,
+  signal?: AbortSignal,
+): Promise<FeedbackDrafts> {
+  const counts = new BodyCounts();
+  const parts: Uint8Array[] = [];
+  for await (const part of body) {
+    counts.add(part);
+    parts.push(part);
+  }
+  const value = await parseJsonBody(parts, { style: 'detail', signal });
+  if (kind === 'batch') return draftAll(parse(feedbackBatchCreateRequest, value).batch, signal);
+  if (kind === 'create') return draftAll([parse(feedbackCreateRequest, value)], signal);
+  return draftReplacement(parse(feedbackReplaceRequest, value));
+}
+
+export async function draftReplacement({
+  feedback_id: replacedId,
+  ...request
+}: FeedbackReplaceRequest): Promise<FeedbackDrafts> {
+  return { ...(await draftAll([request])), replacedId };
+}
+
+/** Drafts up to the first fault. Throws: the reason of the signal. */
+export async function draftAll(
+  requests: readonly FeedbackCreateRequest[],
+  signal?: AbortSignal,
+): Promise<FeedbackDrafts> {
+  const drafts: FeedbackDraft[] = [];
+  const turns = new Turns();
+  for (const request of requests) {
+    await turns.pause();
+    signal?.throwIfAborted();
+    const draft = await toDraft(request);
+    drafts.push(draft);
+    if ('fault' in draft) break;
+  }
+  return { drafts, replacedId: null };
+}
+
+async function toDraft(request: FeedbackCreateRequest): Promise<FeedbackDraft> {
+  const { project_id: projectId } = request;
+  try {
+    return { projectId, content: await toFeedbackContent(request) };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return { projectId, fault: { message: error.message, param: error.param } };
+  }
+}
+
+/** Throws: `invalid_input`. */
+function parse<Value>(schema: z.ZodType<Value>, value: unknown): Value {
+  const { data, error } = safeParseBounded(schema, value);
+  if (error !== undefined) throw invalidInput(toValidationDetails(error, 'body', value));
+  return data!;
+}
