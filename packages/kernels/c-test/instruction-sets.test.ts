@@ -11,10 +11,10 @@ import { compileForArm64, compileSanitised } from './compile-tests.mjs';
 
 /** Random cases of each part of the program. */
 const CASES = {
-  product: runs({ daily: 500, full: 3_000 }),
-  experts: runs({ daily: 200, full: 1_000 }),
-  attention: runs({ daily: 40, full: 150 }),
-  states: runs({ daily: 200, full: 1_000 }),
+  product: runs({ daily: 500, full: 1_500 }),
+  experts: runs({ daily: 200, full: 500 }),
+  attention: runs({ daily: 40, full: 60 }),
+  states: runs({ daily: 200, full: 400 }),
 };
 
 type Part = keyof typeof CASES;
