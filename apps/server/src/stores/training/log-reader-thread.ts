@@ -1,9 +1,9 @@
 // Entry module of the thread that reads large bodies of log calls.
 
 import type { ReadTrajectoryLog } from '@ortler/api';
-import { readTrajectoryLog } from '@ortler/api/trajectory-log';
 import { lowerThreadPriority, serveStreams } from '@ortler/worker';
-import { openTrajectorySpool, type SpoolContents } from './trajectory-spool.ts';
+import { readIntoSpool } from './read-into-spool.ts';
+import type { SpoolContents } from './trajectory-spool.ts';
 
 export interface LogTask {
   readonly spoolDir: string;
@@ -19,9 +19,8 @@ export interface MovedLog {
 
 lowerThreadPriority();
 serveStreams<LogTask>(async ({ spoolDir, receivedAtMs }, body, signal) => {
-  const spool = openTrajectorySpool(spoolDir);
+  const { spool, ...log } = await readIntoSpool(spoolDir, body, { receivedAtMs, signal });
   try {
-    const log = await readTrajectoryLog(body, spool, { receivedAtMs, signal });
     const { contents, transfer } = await spool.move();
     return { result: { log, spool: contents } satisfies MovedLog, transfer };
   } finally {

@@ -2,12 +2,12 @@
 // later, and their collection would hold up every other request.
 
 import type { SpooledTrajectoryLog, TrajectoryLogOptions } from '@ortler/api';
-import { readTrajectoryLog } from '@ortler/api/trajectory-log';
 import { entryModule, StreamWorker } from '@ortler/worker';
 import { peekBytes } from '../peek-bytes.ts';
 import { rethrow } from '../thread-faults.ts';
 import type { LogTask, MovedLog } from './log-reader-thread.ts';
-import { openTrajectorySpool, receiveTrajectorySpool } from './trajectory-spool.ts';
+import { readIntoSpool } from './read-into-spool.ts';
+import { receiveTrajectorySpool } from './trajectory-spool.ts';
 
 /** A body of less is read sooner than handed over. */
 const SMALL_BYTES = 16 * 1024;
@@ -24,24 +24,11 @@ export class LogReader {
   /** Throws: as `TrajectoryStore.readLog`; `storage_unavailable` when the thread ends, as it does without memory. */
   async read(body: AsyncIterable<Uint8Array>, options: TrajectoryLogOptions): Promise<SpooledTrajectoryLog> {
     const { bytes, isWhole } = await peekBytes(body, SMALL_BYTES);
-    if (isWhole) return this.#readHere(bytes, options);
+    if (isWhole) return readIntoSpool(this.#spoolDir, bytes, options);
     const { receivedAtMs, signal } = options;
     const task: LogTask = { spoolDir: this.#spoolDir, receivedAtMs };
     const { log, spool } = await this.#thread.run(task, bytes, signal).catch(rethrow);
     return { ...log, spool: receiveTrajectorySpool(this.#spoolDir, spool) };
-  }
-
-  async #readHere(
-    body: AsyncIterable<Uint8Array>,
-    options: TrajectoryLogOptions,
-  ): Promise<SpooledTrajectoryLog> {
-    const spool = openTrajectorySpool(this.#spoolDir);
-    try {
-      return { ...(await readTrajectoryLog(body, spool, options)), spool };
-    } catch (error) {
-      await spool.dispose();
-      throw error;
-    }
   }
 
   /** Ends the thread with all that it reads. */
