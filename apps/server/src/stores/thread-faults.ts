@@ -11,7 +11,7 @@ export function rethrow(error: unknown): never {
       retryAfterMs: 1_000,
       cause: error,
     });
-  const { reason, faults } = error as Partial<ApiError>;
+  const { reason, param, retryAfterMs, faults } = error as Partial<ApiError>;
   if (reason === undefined) throw error;
-  throw new ApiError(reason, error.message, { faults, cause: error });
+  throw new ApiError(reason, error.message, { param: param ?? null, retryAfterMs, faults, cause: error });
 }
