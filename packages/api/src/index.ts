@@ -1,9 +1,8 @@
 // Public surface of @ortler/api: the router over its ports, the errors, and the context that transports build.
 
-export { nextTurn } from '@ortler/worker';
 export { type AppRouter, createAppRouter } from './app-router.ts';
 export { BodyCounts } from './body/body-counts.ts';
-export { type ParseJsonBodyOptions, parseJsonBody } from './body/parse-json-body.ts';
+export { parseJsonBody } from './body/parse-json-body.ts';
 export { type RecordContext, toFeedbackRecord } from './feedback/to-feedback-record.ts';
 export { readPartitionSalt } from './generation/cache-partition.ts';
 export { NO_LIMITS, RateLimiter, type RateLimiterOptions } from './limits/rate-limiter.ts';
