@@ -40,8 +40,9 @@ test('a model without a chat template says so once, and refuses chat requests wi
 }, async () => {
   const running = await start();
   const client = createChatClient(running);
+  // The log arrives over another pipe than the line that the server is ready.
+  await expect.poll(running.output).toContain('--chat-template FILE');
   expect(count(running.output(), 'no chat template')).toBe(1);
-  expect(running.output()).toContain('--chat-template FILE');
   const error = await client.refused({ model: 'plain', max_tokens: 1 }, 'chat_template');
   expect(error.message).toContain('no chat template');
   const given = { chat_template: '{{ messages[0].content }}' };
@@ -54,13 +55,14 @@ test('--chat-template gives it one, and each load failure is reported once', {
   const running = await start('--chat-template', 'plain=FOLDER/own.jinja');
   expect(running.output()).not.toContain('no chat template');
   await createChatClient(running).chat({ model: 'plain', max_tokens: 1 });
-  expect(count(running.output(), join(running.folder, 'missing'))).toBe(1);
+  await expect.poll(() => count(running.output(), join(running.folder, 'missing'))).toBe(1);
 });
 
 test('a broken file of --chat-template is named with its line, before the model is looked for', {
   timeout: 120_000,
 }, async () => {
   const running = await start('--chat-template', 'broken=FOLDER/broken.jinja');
-  expect(running.output()).toContain(`${join(running.folder, 'broken.jinja')} cannot be parsed at line 2: `);
+  const fault = `${join(running.folder, 'broken.jinja')} cannot be parsed at line 2: `;
+  await expect.poll(running.output).toContain(fault);
   expect(running.output()).not.toContain(join(running.folder, 'missing'));
 });

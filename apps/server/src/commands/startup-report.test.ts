@@ -1,6 +1,6 @@
 import type { EngineInfo } from '@ortler/engine';
 import { describe, expect, it } from 'vitest';
-import { describeDevice, describeModel } from './startup-report.ts';
+import { describeDevice, describeModel, describeNotes } from './startup-report.ts';
 
 describe('the line of the device', () => {
   it('is empty on a machine without a GPU', () => {
@@ -62,30 +62,31 @@ describe('the line of a loaded model', () => {
     );
   });
 
-  it('says that chats need a template, and which template is broken', () => {
-    expect(describeModel('demo', { ...INFO, chatTemplate: null })).toContain(
-      '\n           no chat template: chat requests need one of their own',
+  it('names the binding', () => {
+    expect(describeModel('demo', { ...INFO, backend: 'node' })).toContain('cpu (node)');
+  });
+});
+
+describe('the notes on a loaded model', () => {
+  it('are none for a model that runs as it should', () => {
+    expect(describeNotes(INFO)).toBe('');
+  });
+
+  it('say that chats need a template, and which template is broken', () => {
+    expect(describeNotes({ ...INFO, chatTemplate: null })).toMatch(
+      /^ {11}no chat template: chat requests need one of their own .*\n$/,
     );
     const templateNote = 'The chat template cannot be parsed at line 2: x.';
-    expect(describeModel('demo', { ...INFO, templateNote })).toContain(
-      `\n           ${templateNote} Chats with it fail; --chat-template FILE`,
+    expect(describeNotes({ ...INFO, templateNote })).toContain(
+      `${templateNote} Chats with it fail; --chat-template FILE`,
     );
   });
 
-  it('says which operators run on the CPU instead of the GPU', () => {
+  it('say which operators run on the CPU instead of the GPU, and why the slower binding is used', () => {
     const deviceNote = 'The device "webgpu" has no kernels for MatMulInteger (3).';
-    expect(describeModel('demo', { ...INFO, device: 'webgpu', deviceNote })).toContain(
-      `slower than it could be: ${deviceNote}`,
+    const backendNote = 'No library. Using the other.';
+    expect(describeNotes({ ...INFO, backendNote, deviceNote })).toBe(
+      `           slower than it could be: ${backendNote}\n           slower than it could be: ${deviceNote}\n`,
     );
-  });
-
-  it('says why the slower binding is used', () => {
-    const shown = describeModel('demo', {
-      ...INFO,
-      backend: 'node',
-      backendNote: 'No library. Using the other.',
-    });
-    expect(shown).toContain('cpu (node)');
-    expect(shown).toContain('slower than it could be: No library. Using the other.');
   });
 });

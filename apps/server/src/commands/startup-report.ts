@@ -27,16 +27,20 @@ export function describeVariant(variant: GraphVariant, reason: string): string {
   return `${other}, because ${reason}`;
 }
 
-/** One line for a loaded model, and one more for each reason why it runs slower than it could, or why chats with it fail. */
+/** One line for a loaded model. */
 export function describeModel(modelId: string, info: EngineInfo): string {
-  const { modelType, parameterCount, precision, kvType, device, backend, contextLength } = info;
-  const { backendNote, samplingNote, deviceNote, memoryNote, kernels } = info;
+  const { modelType, parameterCount, precision, kvType, device, backend, kernels, contextLength } = info;
   const size = `${(parameterCount / 1e6).toFixed(1)} M parameters`;
   const cache = kvType === 'int8' ? 'int8 KV cache, ' : '';
-  const line = `  model    ${modelId}: ${modelType}, ${size}, ${precision}, ${cache}${device} (${[backend, ...(kernels === undefined ? [] : [kernels])].join(', ')}), context ${contextLength}\n`;
+  return `  model    ${modelId}: ${modelType}, ${size}, ${precision}, ${cache}${device} (${[backend, ...(kernels === undefined ? [] : [kernels])].join(', ')}), context ${contextLength}\n`;
+}
+
+/** Lines under the one of a model: why it runs slower than it could, and why chats with it fail. Empty: nothing to say. */
+export function describeNotes(info: EngineInfo): string {
+  const { backendNote, samplingNote, deviceNote, memoryNote } = info;
   const notes = [backendNote, samplingNote, deviceNote, memoryNote].filter(note => note !== undefined);
   const slower = notes.map(note => `slower than it could be: ${note}`);
-  return [line, ...[...slower, ...describeTemplates(info)].map(note => `           ${note}\n`)].join('');
+  return [...slower, ...describeTemplates(info)].map(note => `           ${note}\n`).join('');
 }
 
 function describeTemplates({ templateNote, chatTemplate }: EngineInfo): readonly string[] {

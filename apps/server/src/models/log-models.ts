@@ -61,9 +61,9 @@ function logFailedModel(
 function logNotes(
   logger: Logger,
   model: string,
-  { deviceNote, memoryNote, templateNote, chatTemplate }: EngineInfo,
+  { backendNote, samplingNote, deviceNote, memoryNote, templateNote, chatTemplate }: EngineInfo,
 ): void {
-  for (const note of [deviceNote, memoryNote])
+  for (const note of [backendNote, samplingNote, deviceNote, memoryNote])
     if (note !== undefined) logger.warn({ model, note }, 'the model runs slower than it could');
   if (templateNote !== undefined)
     logger.warn(

@@ -13,7 +13,13 @@ import { disablePretenuring } from '../../system/disable-pretenuring.ts';
 import { ownCommand } from '../../system/own-command.ts';
 import { VERSION } from '../../system/version.ts';
 import { type BuildBars, createBuildBars } from '../build-bars.ts';
-import { describeDevice, describeModel, describePrecision, describeUpstream } from '../startup-report.ts';
+import {
+  describeDevice,
+  describeModel,
+  describeNotes,
+  describePrecision,
+  describeUpstream,
+} from '../startup-report.ts';
 import type { Terminal } from '../terminal.ts';
 import { UserError } from '../user-error.ts';
 
@@ -153,8 +159,11 @@ function showEvent(event: CatalogEvent, terminal: Terminal, bars: BuildBars): 's
     terminal.out(`  model    ${modelId} cannot be served: ${error.message}${next}\n`);
     return 'shown';
   }
-  terminal.out(describeModel(modelId, event.engine.info));
-  return terminal.isScreen ? 'shown' : undefined;
+  const { info } = event.engine;
+  terminal.out(describeModel(modelId, info));
+  if (!terminal.isScreen) return undefined;
+  terminal.out(describeNotes(info));
+  return 'shown';
 }
 
 // Graceful shutdown: the first signal drains, the second exits at once. Model processes exit when their channel closes. A
