@@ -18,17 +18,19 @@ describe('generation_config.json', () => {
     expect(readSamplingDefaults({ top_k: -1 })).toEqual({ topK: 0 });
   });
 
-  test.each([{ top_p: 7 }, { top_k: -2 }, { temperature: -0.1 }, { min_p: 1.5 }, { repetition_penalty: 0 }])(
-    'with %j is refused when the model is loaded',
-    config => {
-      expect(() => readSamplingDefaults(config)).toThrow(
-        expect.objectContaining({
-          code: 'model_invalid',
-          message: expect.stringContaining('generation_config.json'),
-        }),
-      );
-    },
-  );
+  test.each([
+    [{ top_p: 7 }, 'top_p must be above 0 and at most 1; got 7.'],
+    [{ top_k: -2 }, 'top_k must be a whole number, 0 is off; got -2.'],
+    [{ temperature: -0.1 }, 'temperature must be 0 to 2; got -0.1.'],
+    [{ temperature: '0.6' }, 'temperature must be 0 to 2; got "0.6".'],
+    [{ min_p: 1.5 }, 'min_p must be 0 to 1; got 1.5.'],
+    [{ repetition_penalty: 0 }, 'repetition_penalty must be a finite number above 0; got 0.'],
+  ])('with %j is refused when the model is loaded', (config, fault) => {
+    const message = `generation_config.json of the model folder: ${fault}`;
+    expect(() => readSamplingDefaults(config)).toThrow(
+      expect.objectContaining({ code: 'model_invalid', message }),
+    );
+  });
 
   test('gives the most new tokens as a whole number or not at all', () => {
     expect(readDefaultMaxTokens({ max_new_tokens: 5 })).toBe(5);

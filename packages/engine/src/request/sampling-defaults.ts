@@ -3,10 +3,10 @@
 
 import { EngineError } from '../errors.ts';
 import {
+  findSamplingFault,
   SAMPLING_FIELD_NAMES,
   type SamplingFieldName,
   type SamplingParams,
-  validateSamplingParams,
 } from './sampling-params.ts';
 
 /**
@@ -16,18 +16,13 @@ import {
 export function readSamplingDefaults(config: Readonly<Record<string, unknown>>): Partial<SamplingParams> {
   const defaults: Partial<Record<SamplingFieldName, number>> = {};
   for (const field of SAMPLING_FIELD_NAMES) {
-    const value = config[toSnakeCase(field)];
+    const name = toSnakeCase(field);
     // The other way in which published files and the reference server turn top-k off.
-    if (field === 'topK' && value === -1) defaults[field] = 0;
-    else if (typeof value === 'number') defaults[field] = value;
-  }
-  try {
-    validateSamplingParams(defaults);
-  } catch (cause) {
-    if (!(cause instanceof EngineError)) throw cause;
-    throw new EngineError('model_invalid', `generation_config.json of the model folder: ${cause.message}`, {
-      cause,
-    });
+    const value = field === 'topK' && config[name] === -1 ? 0 : config[name];
+    if (value === undefined || value === null) continue;
+    const fault = findSamplingFault(field, value);
+    if (fault !== undefined) throw toInvalidFile(`${name} ${fault}`);
+    defaults[field] = value as number;
   }
   return defaults;
 }
@@ -37,10 +32,11 @@ export function readDefaultMaxTokens(config: Readonly<Record<string, unknown>>):
   const value = config.max_new_tokens;
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return value;
-  throw new EngineError(
-    'model_invalid',
-    `generation_config.json of the model folder: max_new_tokens must be a whole number above 0; got ${JSON.stringify(value)}.`,
-  );
+  throw toInvalidFile(`max_new_tokens must be a whole number above 0; got ${JSON.stringify(value)}`);
+}
+
+function toInvalidFile(fault: string): EngineError {
+  return new EngineError('model_invalid', `generation_config.json of the model folder: ${fault}.`);
 }
 
 function toSnakeCase(name: string): string {

@@ -95,13 +95,13 @@ export function validateSamplingParams(
   const given = Object.fromEntries(Object.entries(params).filter(([, value]) => value !== undefined));
   const merged: SamplingParams = { ...defaults, ...given };
   for (const name of SAMPLING_FIELD_NAMES) {
-    const { range, isInRange }: SamplingField = SAMPLING_FIELDS[name];
-    if (!isInRange(merged[name])) throw outOfRange(name, merged[name], range);
+    const fault = findSamplingFault(name, merged[name]);
+    if (fault !== undefined) throw toInvalidField(name, fault);
   }
   const { seed } = merged;
   // A number would fail in the step, where other requests run as well.
   const isSeed = seed === undefined || (typeof seed === 'bigint' && seed >= INT64_MIN && seed <= INT64_MAX);
-  if (!isSeed) throw outOfRange('seed', seed, 'a bigint of 64 bits, such as 42n');
+  if (!isSeed) throw toInvalidField('seed', describeRangeFault('a bigint of 64 bits, such as 42n', seed));
   // Greedy: top-p, top-k and min-p never drop the most probable token.
   if (merged.temperature === 0) {
     const { topP, topK, minP } = NEUTRAL_SAMPLING;
@@ -110,8 +110,14 @@ export function validateSamplingParams(
   return { ...merged, temperature: Math.max(merged.temperature, MIN_TEMPERATURE) };
 }
 
-function outOfRange(field: string, value: unknown, range: string): EngineError {
-  return new EngineError('invalid_request', `${field} must be ${range}; got ${describeValue(value)}.`, {
-    parameter: `sampling.${field}`,
-  });
+/** What is wrong with a value of a field, as "must be 0 to 2; got 3"; undefined where nothing is. */
+export function findSamplingFault(name: SamplingFieldName, value: unknown): string | undefined {
+  const { range, isInRange }: SamplingField = SAMPLING_FIELDS[name];
+  return typeof value === 'number' && isInRange(value) ? undefined : describeRangeFault(range, value);
+}
+
+const describeRangeFault = (range: string, value: unknown) => `must be ${range}; got ${describeValue(value)}`;
+
+function toInvalidField(field: string, fault: string): EngineError {
+  return new EngineError('invalid_request', `${field} ${fault}.`, { parameter: `sampling.${field}` });
 }
