@@ -1,12 +1,14 @@
 // What another team notices of an attack: latency of its chat, of /v1/models and of /health alone and beside each attack, one
-// call after the other, in turns. The goal is a p99 of at most twice the quiet one. The attackers are a process with the lowest CPU
-// priority (nice 19), because in reality they are on machines of their own; the client that measures, the server and its model have the
-// normal one. `server` is what the attack costs there: CPU time of its process per second, and the longest delay of its event loop.
+// call after the other, in turns. The goal is a p99 of at most twice the quiet one. In reality all clients are on machines of their own. So
+// the attackers are a process with the lowest CPU priority (nice 19), and the client that measures has a high one (nice -15) where the
+// system allows it: it would wait for a core itself and count that as latency. The server and its model have the normal priority.
+// `server` is what the attack costs there: CPU time of its process per second, and the longest delay of its event loop.
 // `--busy 1,2` measures the same beside so many programs that only compute, with the priority of the server's query threads, and no
 // attack: the latency that busy cores alone cause.
 
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { setPriority } from 'node:os';
 import { parseArgs } from 'node:util';
 import { describeMachine } from '../describe-machine.ts';
 import { quantile } from '../quantile.ts';
@@ -25,6 +27,11 @@ const { values } = parseArgs({
     help: { type: 'boolean', default: false },
   },
 });
+
+/** The priority of the client that measures. */
+const CLIENT_NICE = -15;
+/** The priority that it had: 0 where the system allows no higher one. */
+let clientNice = 0;
 
 if (values.help) {
   console.log(
@@ -45,7 +52,22 @@ async function measure() {
   for (const id of values.attacks.split(',').filter(Boolean)) results[id] = await measureAttack(id);
   for (const count of values.busy.split(',').filter(Boolean))
     results[`busy programs: ${count}`] = await measureBusy(Number(count));
-  return { bench: 'neighbours', ...results, machine: describeMachine() };
+  return { bench: 'neighbours', ...results, clientNice, machine: describeMachine() };
+}
+
+/** `work` with a high priority where the system allows it. Processes inherit a priority, so none may be started in it. */
+async function withPriority(work: () => Promise<void>): Promise<void> {
+  try {
+    setPriority(CLIENT_NICE);
+    clientNice = CLIENT_NICE;
+  } catch {
+    clientNice = 0;
+  }
+  try {
+    await work();
+  } finally {
+    setPriority(0);
+  }
 }
 
 async function measureAttack(id: string) {
@@ -106,10 +128,10 @@ async function compare(url: string, start: () => Promise<() => Promise<void>>) {
   const serverLoads: ServerLoad[] = [];
   await watch(url, newTimes(), 1);
   for (let turn = 0; turn < Number(values.turns); turn++) {
-    await watch(url, quiet, Number(values.seconds));
+    await withPriority(() => watch(url, quiet, Number(values.seconds)));
     const end = await start();
     const load = await watchServer(url);
-    await watch(url, beside, Number(values.seconds));
+    await withPriority(() => watch(url, beside, Number(values.seconds)));
     serverLoads.push(await load());
     await end();
     await settle(url);
