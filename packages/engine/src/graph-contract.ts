@@ -124,8 +124,8 @@ export interface LayerCache {
   /** Layer whose cache this one of a `kernels` graph attends to: it has no inputs and outputs for a cache of its own. */
   readonly kvSource?: number | undefined;
   /**
-   * Of a layer of a `kernels` graph with memory in place of keys and values: the shapes of its states, in float32. It has no inputs and
-   * outputs for a cache. Empty: the layer remembers nothing.
+   * Of a recurrent layer of a `kernels` graph: the shapes of its states, in float32, in place of keys and
+   * values. It has no inputs and outputs for a cache. Empty: the layer remembers nothing.
    */
   readonly states?: readonly (readonly number[])[] | undefined;
   /** The layer has keys and values besides its states. Default: false. */
@@ -139,7 +139,7 @@ export function ownsCache({ kvSource, states, hasKeys = false }: LayerCache): bo
   return kvSource === undefined && (states === undefined || hasKeys);
 }
 
-/** Bytes of the states of one sequence; 0 for a model without memory. */
+/** Bytes of the states of one sequence; 0 for a model without recurrent layers. */
 export function stateBytes(layers: readonly LayerCache[]): number {
   const shapes = layers.flatMap(({ states = [] }) => states);
   return shapes.reduce((sum, shape) => sum + 4 * shape.reduce((product, dim) => product * dim, 1), 0);
@@ -204,9 +204,9 @@ export interface ExpertFacts {
  * - `logitRows` int64 `[rowCount]`: which rows of the flattened `[batch * length]` positions get logits; at least one.
  * - past keys and values, see `pastName`.
  *
- * - `stateReads` int32 `[batch]`, only of models with memory: the entry of the pools with the state before each row; -1: the row is the
+ * - `stateReads` int32 `[batch]`, only of recurrent models: the entry of the pools with the state before each row; -1: the row is the
  *   first of its sequence.
- * - `stateWrites` int32 `[batch, length]`, likewise: the entry that keeps the state behind each token; -1: none. No entry is read and
+ * - `stateWrites` int32 `[batch, length]`, likewise: the entry that keeps the state after each token; -1: none. No entry is read and
  *   written by one call, or written twice.
  * - pools of states, see `pastStateName`.
  *
@@ -226,7 +226,7 @@ export const SLOTS_INPUT = {
  * Inputs of a `slots` graph that another program exported: Optimum, transformers.js or onnxruntime-genai.
  *
  * - `inputIds` int64 `[batch, length]`
- * - `attentionMask` int64 `[batch, total]`: 1 for each token that a row has after this call, 0 behind them. `total` is at
+ * - `attentionMask` int64 `[batch, total]`: 1 for each token that a row has after this call, 0 after them. `total` is at
  *   least the tokens of the longest row and at most the capacity of the cache.
  * - `positionIds` int64 `[batch, length]`, only of some graphs: places of the tokens in their sequences.
  * - past keys and values, see `pastName`.
@@ -288,7 +288,7 @@ export const REWIND_LENGTH = 1024;
 /** What decides the length of caches. Unit: tokens. */
 export interface CacheLengths {
   readonly contextLength: number;
-  /** Most tokens of a sequence in one call. */
+  /** Maximum number of tokens in a sequence in one call. */
   readonly longestRow: number;
   readonly rewindLength: number;
 }
@@ -332,7 +332,7 @@ export const SLOTS_OUTPUT = { logits: 'logits' } as const;
  * chunk of its prompt or one token.
  *
  * - `inputIds` int64 `[tokenCount]`
- * - `blockTable` int32 `[batch, blocksPerSequence]`: blocks of each sequence in the order of its tokens; what lies behind
+ * - `blockTable` int32 `[batch, blocksPerSequence]`: blocks of each sequence in the order of its tokens; what lies after
  *   its last token is not read.
  * - `cumulativeLengths` int32 `[batch + 1]`: where each sequence begins in `inputIds`, and their sum.
  * - `pastLengths` int32 `[batch]`: tokens of each sequence that are in the cache already.

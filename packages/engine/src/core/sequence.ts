@@ -13,7 +13,7 @@ import { TokenCounts } from './sampling/token-counts.ts';
 import { AcceptanceRates } from './speculative-decoding/acceptance-rates.ts';
 
 /** Least number of generated tokens by which the token array grows. */
-const LEAST_GROWTH = 16;
+const MIN_GROWTH = 16;
 
 /** For sequences outside the cache, and for caches of slots. */
 export const NO_BLOCKS = new Int32Array(0);
@@ -27,7 +27,7 @@ export interface CachePlace {
    * sequence]`; only the blocks of its tokens are valid.
    */
   readonly blocks: Int32Array;
-  /** Of a model with memory: the states that the next row reads and writes. */
+  /** Of a recurrent model: the states that the next row reads and writes. */
   readonly rowStates?: RowStates | undefined;
 }
 
@@ -106,7 +106,7 @@ export class Sequence {
   /** Its reader is too slow: it gets no step until the reader has caught up. */
   isPaused = false;
   readonly #repetition: RepetitionDetector | null;
-  /** All tokens, with spare capacity behind them. The group's array until the first token is generated. */
+  /** All tokens, with spare capacity after them. The group's array until the first token is generated. */
   #tokenIds: Int32Array;
 
   constructor(group: SequenceGroup, choiceIndex: number, constraint: SequenceConstraint | null = null) {
@@ -157,7 +157,7 @@ export class Sequence {
     return this.group.submitted.cachePartition ?? '';
   }
 
-  /** Prompt and output. Shape: at least `[tokenCount]`; behind that are no tokens. Valid until the next `append`. */
+  /** Prompt and output. Shape: at least `[tokenCount]`; after that are no tokens. Valid until the next `append`. */
   get tokenIds(): Int32Array {
     return this.#tokenIds;
   }
@@ -192,7 +192,7 @@ export class Sequence {
   /** Mutates: grows the token array to at least that many tokens. */
   #reserve(tokenCount: number): void {
     if (tokenCount <= this.#tokenIds.length) return;
-    const grown = new Int32Array(tokenCount + Math.max(LEAST_GROWTH, tokenCount >> 1));
+    const grown = new Int32Array(tokenCount + Math.max(MIN_GROWTH, tokenCount >> 1));
     grown.set(this.#tokenIds);
     this.#tokenIds = grown;
   }

@@ -29,9 +29,9 @@ export const MODEL_OPTIONS = {
   isDeviceOptional: flag(false),
   /** Threads of one model call, and of sampling where the vocabulary is large (four at most). 0: one for each core. */
   threadCount: count({ least: 0, cpuDefault: 0 }),
-  /** Most sequences that run at the same time; with slots each has a cache slot. */
+  /** Maximum number of sequences that run at the same time; with slots each has a cache slot. */
   maxSequences: count({ least: 1, cpuDefault: 8 }),
-  /** Most tokens of a sequence. Default: what the model was built for. */
+  /** Maximum number of tokens in a sequence. Default: what the model was built for. */
   contextLength: count({ least: 1, cpuDefault: undefined }),
   /** Prefix caching: the keys and values of a prompt are kept for later requests that begin alike. */
   prefixCaching: flag(true),
@@ -45,11 +45,12 @@ export const MODEL_OPTIONS = {
 export const TUNING_OPTIONS = {
   /** ONNX Runtime binding. `auto`: `native` where its library loads, else `node`. */
   backend: oneOf(['auto', 'native', 'node'], 'auto'),
-  /** Most prompt tokens of one step; longer prompts are prefilled in chunks. */
+  /** Maximum number of prompt tokens of one step; longer prompts are prefilled in chunks. */
   prefillChunkLength: count({ least: 1, cpuDefault: 256 }),
   /**
-   * Most prompt tokens of a step that decodes as well. Smaller keeps inter-token latency even, larger lets new answers start
-   * sooner. Deep in a prompt it is less, down to a quarter, because a token takes longer there.
+   * Maximum number of prompt tokens in a step that also decodes. Smaller keeps inter-token latency even,
+   * larger lets new answers start sooner. Deep in a prompt it is less, down to a quarter, because a token
+   * takes longer there.
    */
   // CPU: about as long as a step of eight decodes on two cores at the beginning of a prompt; ADR 12 has the measurement.
   // Device: about as many tokens as it computes in the time in which it reads float16 weights.
@@ -72,7 +73,7 @@ export const TUNING_OPTIONS = {
    * otherwise. On a device only where tokens are sampled there.
    */
   speculativeDecoding: oneOf(['auto', 'off'], 'auto'),
-  /** Most sequences that wait; more are refused as `overloaded`. */
+  /** Maximum number of sequences that wait; more are refused as `overloaded`. */
   maxQueuedSequences: count({ least: 0, cpuDefault: 256 }),
 } as const;
 

@@ -16,9 +16,9 @@ export interface ScriptedModelOptions {
   readonly slotCount?: number;
   /** Of a model with slots. Default: none. */
   readonly rings?: Omit<WindowRings, 'save' | 'load'> | undefined;
-  /** Of a model with slots that has a memory. Default: none. */
+  /** Of a recurrent model with slots. Default: none. */
   readonly states?: StatePool | undefined;
-  /** Most logits rows of a call. Default: one per slot and 8 more. */
+  /** Maximum number of logits rows of a call. Default: one per slot and 8 more. */
   readonly logitsLimit?: number;
   /** The token the model prefers after this history. Default: `hashTokens` of it, modulo the vocabulary. */
   readonly nextToken?: (history: readonly number[]) => number;

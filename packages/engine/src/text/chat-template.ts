@@ -16,7 +16,7 @@ export interface TemplateCall {
   readonly variables: TemplateVariables;
   /** The template came with the request, so it runs in a worker that can be killed. */
   readonly isForeign: boolean;
-  /** Text of the last message, when the prompt is to be cut behind it. */
+  /** Text of the last message, when the prompt is to be cut after it. */
   readonly openText?: string;
 }
 
@@ -138,7 +138,7 @@ export class ChatTemplates {
   }
 }
 
-/** Why no conversation can be written with a template, to be read behind its name; undefined where one can. */
+/** Why no conversation can be written with a template, to be read after its name; undefined where one can. */
 export function findTemplateFault(source: string): string | undefined {
   return source.length > TEMPLATE_LENGTH_LIMIT ? TOO_LONG : findParseFault(source);
 }

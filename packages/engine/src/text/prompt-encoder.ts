@@ -18,7 +18,7 @@ export interface PromptEncoderOptions {
   readonly modelDir: string;
   readonly tokenizer: Tokenizer;
   readonly templates: ChatTemplates;
-  /** Most bytes of text one token can stand for. */
+  /** Maximum number of bytes of text one token can stand for. */
   readonly longestTokenSpan: number;
   readonly contextLength: number;
   readonly templateTimeLimitMs?: number;
@@ -140,9 +140,9 @@ export class PromptEncoder {
     share: string | undefined,
   ): Promise<Int32Array> {
     const { longestTokenSpan, contextLength } = this.#options;
-    const leastTokenCount = Math.ceil(Buffer.byteLength(text) / longestTokenSpan);
-    if (leastTokenCount > contextLength)
-      throw promptTooLong({ contextLength, promptLength: leastTokenCount, isLeast: true });
+    const minTokenCount = Math.ceil(Buffer.byteLength(text) / longestTokenSpan);
+    if (minTokenCount > contextLength)
+      throw promptTooLong({ contextLength, promptLength: minTokenCount, isLeast: true });
     return this.encode(text, addSpecialTokens, signal, share);
   }
 }

@@ -1,6 +1,6 @@
 // Prefix index over blocks: a tree whose paths are cached prefixes. Chained hashes find candidates; the tokens of a block
 // and its parent block are compared, so that by induction whole prefixes are equal. A block may be partial: the rest of a
-// sequence behind its last full block.
+// sequence after its last full block.
 
 import { assertInvariant } from '../../errors.ts';
 import { BLOCK_HASHING, type BlockHash, type BlockHashing } from './block-hash.ts';
@@ -45,7 +45,7 @@ export class BlockPrefixIndex {
   /** All blocks by the hash of the prefix before them and of their first token. */
   readonly #beginnings = new Map<BlockHash, number[]>();
 
-  /** `events`: told of every change of full blocks. */
+  /** `events`: records every change of full blocks. */
   constructor(
     blockCount: number,
     blockLength: number,

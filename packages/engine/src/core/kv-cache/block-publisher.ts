@@ -26,7 +26,10 @@ export class BlockPublisher {
     this.#blockLength = blockLength;
   }
 
-  /** Mutates: publishes the full blocks since the last time; a block that the index has already replaces the own one. */
+  /**
+   * Mutates: publishes the full blocks since the last time; where the index already has the same block, that
+   * one replaces the sequence's own.
+   */
   publishFull(owner: BlockOwner): void {
     const blockLength = this.#blockLength;
     const fullCount = Math.floor(owner.sequence!.computedLength / blockLength);
@@ -47,7 +50,7 @@ export class BlockPublisher {
     }
   }
 
-  /** Mutates: publishes the computed tokens behind the last full block, unless the index has a block that begins so. */
+  /** Mutates: publishes the computed tokens after the last full block, unless the index has a block that begins so. */
   publishTail(owner: BlockOwner): void {
     const blockLength = this.#blockLength;
     const length = owner.sequence!.computedLength % blockLength;

@@ -11,7 +11,7 @@ export interface CachedPrefix {
   readonly tokenIds: Int32Array;
 }
 
-/** An entry of the pool with the state behind the first `length` tokens of its holders. */
+/** An entry of the pool with the state after the first `length` tokens of its holders. */
 export interface SlotState {
   readonly entry: number;
   readonly length: number;
@@ -29,7 +29,7 @@ export interface SavedPiece {
   /** Its first position. */
   readonly start: number;
   readonly holders: Set<CacheSlot>;
-  /** The manager's clock when another sequence went on behind it or had the same tokens; 0: never. */
+  /** The manager's clock when another sequence went on after it or had the same tokens; 0: never. */
   lastUsed: number;
 }
 
@@ -51,9 +51,9 @@ export class CacheSlot implements CachePlace {
   lostLength = 0;
   /** Of a model with rings: saved pieces of its tokens, by their first positions. */
   readonly pieces = new Map<number, SavedPiece>();
-  /** Of a model with memory: its states, by ascending length. */
+  /** Of a recurrent model: its states, by ascending length. */
   readonly states: SlotState[] = [];
-  /** Of a model with memory: states of the next step's row. */
+  /** Of a recurrent model: states of the next step's row. */
   rowStates: RowStates | undefined = undefined;
 
   constructor(slot: number) {

@@ -9,7 +9,7 @@ import type { OrtBackend, OrtTensor } from '@ortler/onnxruntime';
  */
 const FURTHER_LOGITS_BYTES = 32 * 2 ** 20;
 
-/** Most rows of a step: one for each sequence, and some more, at least one and at most a context of them. */
+/** Maximum number of rows of a step: one for each sequence, and some more, at least one and at most a context of them. */
 export function countLogits(sequenceCount: number, contextLength: number, vocabSize: number): number {
   const further = Math.max(1, Math.floor(FURTHER_LOGITS_BYTES / (4 * vocabSize)));
   return sequenceCount + Math.min(contextLength, further);

@@ -104,7 +104,7 @@ describe('Scheduler', () => {
     ]);
   });
 
-  it('puts drafts behind the other running answers and before prompts, as rows of their own', () => {
+  it('puts drafts after the other running answers and before prompts, as rows of their own', () => {
     const drafter: Drafter = {
       draft: decodes =>
         decodes.map(sequence => {

@@ -206,7 +206,7 @@ export class Scheduler {
     return chunks;
   }
 
-  /** The first running prompt behind `last` in service order. */
+  /** The first running prompt after `last` in service order. */
   #nextPrefill(last: Sequence | null): Sequence | undefined {
     return this.#running.find(
       sequence => isPrefill(sequence) && (last === null || compareService(last, sequence) < 0),

@@ -35,7 +35,7 @@ interface RowWork {
 /**
  * One entry for each row of the plan, in its order: its result, or its error, so that the failure of one row does not fail
  * the others. Shape: `logits` is `[sum of logitsCount, vocabSize]`; `masks` has what each row may
- * draw, first and behind the tokens of its draft, or why that is not known. Mutates: `logits`.
+ * draw, first and after the tokens of its draft, or why that is not known. Mutates: `logits`.
  */
 export function sampleStep(
   sampler: Sampler,
@@ -92,7 +92,7 @@ function collect(
 
 /**
  * The row's last logits decide its next tokens, one after the other, each as if it were alone in its step. As long as
- * the token that is drawn is the drafted one, the logits behind the draft are those of the true text. A constrained row
+ * the token that is drawn is the drafted one, the logits after the draft are those of the true text. A constrained row
  * has a mask for each of them, up to where its constraint can follow the draft.
  */
 function drawTokens(sampler: Sampler, { row, logits, masks }: RowWork): SampledToken[] {

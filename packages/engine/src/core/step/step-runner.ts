@@ -8,7 +8,7 @@ import type { StepPlan } from '../scheduler/step-plan.ts';
 import type { TokenMask } from '../token-mask.ts';
 import type { SampledRow } from './sample-step.ts';
 
-/** For each row: the masks of its next token and of those behind the tokens of its draft, or why they are not known. */
+/** For each row: the masks of its next token and of those after the tokens of its draft, or why they are not known. */
 export type StepMasks = readonly (readonly TokenMask[] | Error | null)[];
 
 export interface StepRunner {

@@ -9,7 +9,7 @@ export interface BeamSearchOptions {
   readonly width: number;
   /** Exponent of the length by which the sum of log probabilities is divided. */
   readonly lengthPenalty: number;
-  /** Most generated tokens of a beam. */
+  /** Maximum number of generated tokens of a beam. */
   readonly maxTokens: number;
   /** The token that ends a beam; null when the model has none. */
   readonly eosTokenId: number | null;

@@ -8,7 +8,7 @@ const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [0x7b, 0x7d, 0x5b, 0x5d];
 
-/** Bytes behind a backslash that stand for one character, other than `u`. */
+/** Bytes after a backslash that stand for one character, other than `u`. */
 const ESCAPES: ReadonlyMap<number, number> = new Map(
   [...'"\\/bfnrt'].map((letter, i) => [letter.charCodeAt(0), '"\\/\b\f\n\r\t'.charCodeAt(i)]),
 );
@@ -44,7 +44,7 @@ export class JsonScanner {
   }
 
   /**
-   * Walks over the entries of an object, or the items of a list: `visit` reads one of them, and the comma behind it is passed.
+   * Walks over the entries of an object, or the items of a list: `visit` reads one of them, and the comma after it is passed.
    * Each entry begins at its key.
    */
   each(opening: '{' | '[', visit: () => void): void {

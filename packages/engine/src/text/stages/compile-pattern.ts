@@ -113,7 +113,7 @@ class PatternTranslator {
       if (quantifier === '') return quantified;
       const isCount = quantifier.startsWith('{');
       if (this.#skip('?')) quantified += `${quantifier}?`;
-      // Behind a count a plus is another quantifier, as in Ruby.
+      // After a count a plus is another quantifier, as in Ruby.
       else if (!isCount && this.#skip('+')) quantified = this.#atomic(quantified + quantifier);
       else quantified += quantifier;
       // A quantifier of a quantifier needs a group of its own.
@@ -156,7 +156,7 @@ class PatternTranslator {
       case '*':
       case '+':
       case '?':
-        throw this.#refuse(`${character} behind nothing`);
+        throw this.#refuse(`${character} with nothing to repeat`);
       default:
         return this.#literal(character);
     }

@@ -57,7 +57,7 @@ function findPieces(text: string, pattern: RegExp, inverted: boolean): Piece[] {
   let from = 0;
   let lastEnd = -1;
   for (const { 0: found, index } of text.matchAll(pattern)) {
-    // As in the original, no empty match follows right behind another match.
+    // As in the original, no empty match follows directly after another match.
     if (found === '' && index === lastEnd) continue;
     lastEnd = index + found.length;
     if (index > from) pieces.push({ start: from, end: index, isMatch: inverted });

@@ -22,7 +22,7 @@ function describe(functions: readonly unknown[]): string {
     '<tools>',
     ...functions.map(print),
     '</tools>',
-    'To call a function, write its name and arguments as JSON between these tags, and nothing behind them:',
+    'To call a function, write its name and arguments as JSON between these tags, and nothing after them:',
     '<tool_call>',
     // Small models copy example values, so there are none.
     '{"name": <name of the function>, "arguments": <its arguments as a JSON object>}',

@@ -12,9 +12,9 @@ import type { CallConvention, CallInputs, CallShape, LogitsPlace } from './call-
 export interface MaskConventionOptions {
   readonly inputNames: readonly string[];
   readonly contextLength: number;
-  /** Most rows of a call. */
+  /** Maximum number of rows of a call. */
   readonly batchLimit: number;
-  /** Most rows of logits that there is memory for. */
+  /** Maximum number of rows of logits that there is memory for. */
   readonly logitsLimit: number;
   /**
    * `rounded` widths let many steps share a prepared call. `exact` ones are for devices, whose kernels may take the width

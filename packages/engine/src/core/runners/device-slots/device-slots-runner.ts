@@ -30,7 +30,7 @@ export interface DeviceSlotsRunnerOptions extends OrtSessionOptions {
   /** The graph, where the caller has loaded it for that device; it is the runner's then. */
   readonly session?: OrtSession;
   readonly slotCount: number;
-  /** Most tokens of a sequence; at most what the manifest says. */
+  /** Maximum number of tokens in a sequence; at most what the manifest says. */
   readonly contextLength: number;
 }
 

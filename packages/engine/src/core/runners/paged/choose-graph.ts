@@ -16,7 +16,7 @@ import {
 
 /**
  * Largest difference of the two attentions, whose results are means of values between -1 and 1. Rounding to float16 makes less than
- * 0.005 (`choose-graph.gpu.test.ts`, against float64). A kernel without the norm, with another epsilon, with a norm over all heads, or with the norm behind the
+ * 0.005 (`choose-graph.gpu.test.ts`, against float64). A kernel without the norm, with another epsilon, with a norm over all heads, or with the norm after the
  * rotation is off by 0.06 and more.
  */
 export const NORM_BOUND = 0.02;

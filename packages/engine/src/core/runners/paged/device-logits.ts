@@ -13,7 +13,7 @@ export interface LogitsPart {
 
 export interface LogitsShape {
   readonly vocabSize: number;
-  /** Most rows of a step. */
+  /** Maximum number of rows of a step. */
   readonly rowLimit: number;
   /** Largest part of one tensor that a kernel can reach. Absent: unknown. */
   readonly maxTensorBytes?: number | undefined;

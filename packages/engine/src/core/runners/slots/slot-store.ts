@@ -28,7 +28,7 @@ export interface KvShape {
   /** Null: a layer without a cache of its own. */
   readonly layers: readonly (LayerShape | null)[];
   readonly slotCount: number;
-  /** Most tokens of a slot; rounded up to whole groups. */
+  /** Maximum number of tokens in a slot; rounded up to whole groups. */
   readonly capacity: number;
   /** Tokens that are copied together. */
   readonly groupLength: number;

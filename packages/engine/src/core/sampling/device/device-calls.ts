@@ -33,7 +33,7 @@ export interface CallSize {
 const KEPT_CALL_COUNT = 64;
 
 export interface DeviceCallsShape extends GraphShape {
-  /** Most rows of a call. */
+  /** Maximum number of rows of a call. */
   readonly rowLimit: number;
 }
 

@@ -10,7 +10,7 @@ import { onlyAllowed } from '../../token-mask.ts';
 import { uniformAt } from '../counter-random.ts';
 import type { SampledToken, Sampler } from '../sampler.ts';
 import { TokenEdits } from '../token-edits.ts';
-import { editCountFor, largestCall, MOST_ROWS, rowCountFor } from './call-sizes.ts';
+import { editCountFor, largestCall, MAX_ROWS, rowCountFor } from './call-sizes.ts';
 import { decideToken, readBest } from './decide-token.ts';
 import { type DeviceCall, DeviceCalls } from './device-calls.ts';
 import { standingOf, toTokenLogprobs } from './own-logprobs.ts';
@@ -28,7 +28,7 @@ export interface DeviceSamplerCounters {
 
 export interface DeviceSamplerOptions extends OrtSessionOptions {
   readonly logitsType: 'float16' | 'float32';
-  /** Most rows that it is asked about together. */
+  /** Maximum number of rows that it is asked about in one call. */
   readonly rowLimit: number;
 }
 
@@ -37,7 +37,7 @@ const CANDIDATE_COUNT = 128;
 /** Of the row without edits; more log probabilities than these cost the row. */
 const LOGPROB_COUNT = 32;
 /** Rows that are fetched by one call: a few megabytes. */
-const MOST_FETCHED = 8;
+const MAX_FETCHED = 8;
 
 export class DeviceSampler {
   readonly counters: DeviceSamplerCounters = {
@@ -48,7 +48,7 @@ export class DeviceSampler {
   readonly #sampler: Sampler;
   readonly #shape: GraphShape;
   readonly #calls: DeviceCalls;
-  /** By question; as many as were ever asked together. */
+  /** By question; as many as were ever asked in one call. */
   readonly #edits: TokenEdits[] = [];
 
   /** `sampler` samples the rows that the device cannot decide. */
@@ -84,8 +84,8 @@ export class DeviceSampler {
     for (const { value, rowCount } of logits) {
       const part = works.filter(({ row }) => row >= first && row < first + rowCount);
       for (const work of part) work.row -= first;
-      for (let start = 0; start < part.length; start += MOST_ROWS)
-        await this.#answerBatch(value, part.slice(start, start + MOST_ROWS));
+      for (let start = 0; start < part.length; start += MAX_ROWS)
+        await this.#answerBatch(value, part.slice(start, start + MAX_ROWS));
       first += rowCount;
     }
     this.counters.rowCount += works.length;
@@ -106,8 +106,8 @@ export class DeviceSampler {
     const onDevice = batch.filter(({ fetch }) => fetch === null);
     if (onDevice.length > 0) await this.#reduce(logits, onDevice);
     const open = batch.filter(({ fetch, question }) => fetch !== null && !isTentative(question));
-    for (let start = 0; start < open.length; start += MOST_FETCHED)
-      await this.#fetch(logits, open.slice(start, start + MOST_FETCHED));
+    for (let start = 0; start < open.length; start += MAX_FETCHED)
+      await this.#fetch(logits, open.slice(start, start + MAX_FETCHED));
   }
 
   async #reduce(logits: OrtValue, batch: readonly RowWork[]): Promise<void> {

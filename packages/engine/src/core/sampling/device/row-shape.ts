@@ -12,7 +12,7 @@ export const TOP_BLOCK_LENGTH = 64;
 
 export interface RowShape {
   readonly vocabSize: number;
-  /** With at least one element behind the vocabulary, the target of unused edits. */
+  /** With at least one element after the vocabulary, the target of unused edits. */
   readonly paddedLength: number;
   readonly sumBlockCount: number;
   /** Of a weight: those of the sampler on the CPU. */

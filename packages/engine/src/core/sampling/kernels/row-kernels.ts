@@ -14,7 +14,7 @@ export const BLOCK_LENGTH = 64;
 
 export interface RowKernels {
   readonly name: 'wasm' | 'plain';
-  /** The row to work on. Shape: `[vocabSize]` and more; elements behind the vocabulary are minus infinity. */
+  /** The row to work on. Shape: `[vocabSize]` and more; elements after the vocabulary are minus infinity. */
   readonly row: Float32Array;
   /** Takes a copy of these logits as the row, which the caller may change. Shape: `logits` is `[vocabSize]`. */
   load(logits: Float32Array): void;

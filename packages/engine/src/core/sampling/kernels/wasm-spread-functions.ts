@@ -65,7 +65,7 @@ function spreading(name: keyof SpreadFunctions): WasmFunction {
       const { rowEnd, blockMaximum, bucketWeightSum, weight, largest, stride, lowestLogit } = locals;
       const { at, address, logits, buckets, counted } = locals;
       const { limits, largests, strides, lastBuckets, rounders, rounderBits } = locals;
-      // `bucketOf`, as integers: behind the bits of the rounder a sum with it has those of the rounded number.
+      // `bucketOf`, as integers: after the bits of the rounder a sum with it has those of the rounded number.
       const below = f32x4.sub(largests.get, logits.get);
       const place = f32x4.min(lastBuckets.get, f32x4.mul(below, strides.get));
       const bucketsOfLogits = i32x4.sub(f32x4.add(place, rounders.get), rounderBits.get);

@@ -110,7 +110,7 @@ function createBuckets(
 
 /**
  * The logit of the token at which the sum of weights, best first, reaches the target: `weightSumBefore` is that of all tokens
- * better than these. Equals are ranked by id, and those behind the token are banned in the row. Mutates: the order of
+ * better than these. Equals are ranked by id, and those after the token are banned in the row. Mutates: the order of
  * `ids`, and `row` where only some tied tokens stay.
  */
 function selectByCumulativeWeight(

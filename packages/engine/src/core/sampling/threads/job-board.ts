@@ -11,7 +11,7 @@ import type { RowAnswer, RowJob } from './row-job.ts';
 /** Jobs of one round. */
 export const JOB_LIMIT = 256;
 
-/** Most candidates of an answer beside its token. */
+/** Maximum number of candidates of an answer beside its token. */
 export const TOP_LIMIT = 64;
 
 /** Words that threads wait for and are woken by. */
@@ -37,7 +37,7 @@ const JOB = {
 const JOB_LENGTH = Object.keys(JOB).length;
 const KIND = { draw: 0, read: 1 } as const;
 
-/** Fields of an answer. Those behind `hasLogprobs` are written only with it. */
+/** Fields of an answer. Those after `hasLogprobs` are written only with it. */
 const ANSWER = { tokenId: 0, hasLogprobs: 1, topLength: 2, logprob: 3, rank: 4 } as const;
 const ANSWER_LENGTH = Object.keys(ANSWER).length;
 

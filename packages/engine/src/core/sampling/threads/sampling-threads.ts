@@ -14,7 +14,7 @@ export interface SamplingThreadsOptions {
   /** Threads besides the one that calls. They start with the first step that is worth it. */
   readonly threadCount: number;
   /** Tokens of the rows of a step that are weighed from which on others are woken. Default: what pays for waking them. */
-  readonly leastTokenCount?: number;
+  readonly minTokenCount?: number;
   /** How long others may take for a row. Unit: milliseconds. */
   readonly patienceMs?: number;
   /** Main module of the threads. Default: the entry of this folder. */
@@ -30,7 +30,7 @@ export interface SamplingThreadData {
 }
 
 /** Two rows of 131,072: with fewer tokens waking a thread costs about what it saves, and for greedy rows always (ADR 37). */
-const LEAST_TOKEN_COUNT = 262_144;
+const MIN_TOKEN_COUNT = 262_144;
 
 /** A thousand times what a row takes: a thread that needs longer has died, or the machine has no time for it. */
 const PATIENCE_MS = 1_000;
@@ -128,11 +128,11 @@ export class SamplingThreads {
 
   /** Null where no other thread can help, or waking one does not pay. */
   #crewFor(logits: Float32Array, jobs: readonly RowJob[], vocabSize: number): Crew | null {
-    const { threadCount, leastTokenCount = LEAST_TOKEN_COUNT } = this.#options;
+    const { threadCount, minTokenCount = MIN_TOKEN_COUNT } = this.#options;
     if (threadCount === 0 || jobs.length < 2) return null;
     let weighedCount = 0;
     for (const job of jobs) if (weighsRow(job)) weighedCount++;
-    if (weighedCount < 2 || weighedCount * vocabSize < leastTokenCount) return null;
+    if (weighedCount < 2 || weighedCount * vocabSize < minTokenCount) return null;
     const { buffer } = logits;
     if (!(buffer instanceof SharedArrayBuffer) || logits.byteOffset !== 0) return null;
     if (this.#crew === null && this.#crewCount < CREW_LIMIT) this.#crew = this.#start(buffer, vocabSize);
