@@ -201,7 +201,7 @@ describe.skipIf(reason !== undefined)(`one paged graph, ${here}`, () => {
     });
   });
 
-  it('never reads what lies behind the last token of a sequence', async () => {
+  it('never reads what lies after the last token of a sequence', async () => {
     await withSession(
       async session => {
         const logits = [...(await session.run([row(0, 50)])), ...(await session.run([row(50, 51)]))];

@@ -38,7 +38,7 @@ export interface TiledShape {
   readonly inputs: number;
 }
 
-/** Every value of a matrix, also those behind the last output and input. Shape: `[tiles * 16, blocks * 32]`. */
+/** Every value of a matrix, also those after the last output and input. Shape: `[tiles * 16, blocks * 32]`. */
 export function unpackTiles(
   bytes: Uint8Array,
   { format, outputs, inputs }: TiledShape,

@@ -1,4 +1,4 @@
-// DeepSeek-V2 and V3, and models with their layers: latent attention, and behind ordinary first layers experts with some that all
+// DeepSeek-V2 and V3, and models with their layers: latent attention, and after ordinary first layers experts with some that all
 // tokens share. V2 chooses experts by softmax scores, V3 by sigmoids with a bias; both may choose groups of experts first. Layers that
 // predict further tokens are left out.
 // Source: transformers, models/deepseek_v2 and models/deepseek_v3; DeepSeek's own code for the keys that transformers does not read

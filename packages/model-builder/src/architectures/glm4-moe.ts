@@ -1,4 +1,4 @@
-// GLM 4.5 to 4.7: experts chosen as in DeepSeek-V3, and one that all tokens share, behind ordinary first layers; a rotation of
+// GLM 4.5 to 4.7: experts chosen as in DeepSeek-V3, and one that all tokens share, after ordinary first layers; a rotation of
 // half of each head. Layers that predict further tokens are left out.
 // Source: transformers, models/glm4_moe/modeling_glm4_moe.py and configuration_glm4_moe.py
 

@@ -1,4 +1,5 @@
-// Which layers have attention and which a memory, and the sizes that the operators of memory take.
+// Which layers have attention and which are recurrent, and the sizes that the operators of recurrent layers
+// take.
 
 import type { ConfigReader } from './architecture.ts';
 import type { ConfigKeys } from './config-keys.ts';

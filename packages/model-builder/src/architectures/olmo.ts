@@ -1,4 +1,4 @@
-// OLMo 2 and 3: norms behind attention and MLP in place of those before them, and norms over all queries and all keys. OLMo 3 has
+// OLMo 2 and 3: norms after attention and MLP in place of those before them, and norms over all queries and all keys. OLMo 3 has
 // windows in three of four layers; its scaling of rotations is for the others.
 // Source: transformers, models/olmo2/modeling_olmo2.py and models/olmo3/modeling_olmo3.py
 

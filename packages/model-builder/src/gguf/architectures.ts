@@ -21,7 +21,7 @@ import { lfm2, lfm2Moe, qwen3Next, qwen35, qwen35Moe } from './memory-architectu
 
 const RELU2 = { hidden_act: 'relu2' } as const;
 
-/** Norms behind attention and MLP only. */
+/** Norms after attention and MLP only. */
 const NORMS_BEHIND = {
   post_attention_layernorm: 'post_attention_norm',
   post_feedforward_layernorm: 'post_ffw_norm',

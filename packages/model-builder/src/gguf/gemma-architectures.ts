@@ -5,7 +5,7 @@ import { type GgufArchitecture, type GgufFacts, windowKeys } from './gguf-archit
 
 const GELU = { hidden_act: 'gelu_pytorch_tanh', hidden_activation: 'gelu_pytorch_tanh' } as const;
 
-/** Norms before and behind attention and MLP, of which Llama has the first and the third. */
+/** Norms before and after attention and MLP, of which Llama has the first and the third. */
 const SANDWICH = {
   post_attention_layernorm: 'post_attention_norm',
   pre_feedforward_layernorm: 'ffn_norm',

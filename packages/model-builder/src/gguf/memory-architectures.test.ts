@@ -35,7 +35,7 @@ const QWEN = {
   'qwen35.ssm.inner_size': 192,
 } as const;
 
-it('reads which layers of Qwen 3.5 have a memory, without those that predict further tokens', () => {
+it('reads which layers of Qwen 3.5 are recurrent, without those that predict further tokens', () => {
   const flags = { 'qwen35.attention.recurrent_layers': [true, false, true, false, false] };
   expect(qwen35.configKeys!(factsOf({ ...QWEN, ...flags }))).toMatchObject({
     linear_value_head_dim: 48,

@@ -121,7 +121,7 @@ export class DecoderWeights {
     return module === undefined ? undefined : this.#norm(`${this.#layer(layer)}.${module}`);
   }
 
-  /** Factor of the residual stream behind the layer. Shape: `[1]`. */
+  /** Factor of the residual stream after the layer. Shape: `[1]`. */
   layerScale(layer: number): CheckpointTensor {
     return this.source.tensor(`${this.#layer(layer)}.layer_scalar`, [1]);
   }
@@ -165,7 +165,7 @@ export class DecoderWeights {
     return this.#tensor(layer, LATENT_NORMS[role], 'weight', [role === 'queryLatent' ? queryRank! : rank]);
   }
 
-  /** Weights and, if any, bias of the convolution of a layer with memory. Shape: `[channels, 1, kernel]`, `[channels]`. */
+  /** Weights and, if any, bias of the convolution of a recurrent layer. Shape: `[channels, 1, kernel]`, `[channels]`. */
   convolution(layer: number): {
     readonly weight: CheckpointTensor;
     readonly bias: CheckpointTensor | undefined;
@@ -220,7 +220,7 @@ export class DecoderWeights {
 
   #memory(layer: number): LayerMemory {
     const { memory } = this.#config.layers[layer]!;
-    assertInvariant(memory !== undefined, 'a layer with memory');
+    assertInvariant(memory !== undefined, 'a recurrent layer');
     return memory;
   }
 

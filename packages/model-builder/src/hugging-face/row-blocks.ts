@@ -1,4 +1,4 @@
-// Rows of a tensor in another order: blocks of rows, one behind the other.
+// Rows of a tensor in another order: blocks of rows, one after the other.
 
 import { BLOCK_INPUTS } from '@ortler/kernels';
 import { allocateCodeRows, type StoredCodes } from '../stored-codes.ts';

@@ -8,10 +8,10 @@ import { createFittedBlock, fitBlock } from './fit-block.ts';
 const SAMPLED_GROUPS = 16;
 const GROUP_ROWS = 4;
 
-/** Most blocks of each of these rows. */
+/** Maximum number of blocks of each of these rows. */
 const SAMPLED_BLOCKS = 8;
 
-/** Most tensors of a matrix of many, those of experts. */
+/** Maximum number of tensors of a matrix of many, those of experts. */
 const SAMPLED_TENSORS = 8;
 
 /** All tensors of a matrix, or of many of equal kind some, evenly from the first to the last. */
