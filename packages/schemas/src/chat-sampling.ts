@@ -16,7 +16,7 @@ import {
 } from './lax-primitives.ts';
 import { laxTokenIdList } from './token-ids.ts';
 
-/** Most entries of `logit_bias`. */
+/** Maximum number of entries of `logit_bias`. */
 export const MAX_LOGIT_BIAS_COUNT = 4_096;
 
 /** Repetition detection: ends a choice whose output repeats itself. All zero means off. */
@@ -77,7 +77,7 @@ export const stoppingFields = {
     .meta({ deprecated: true }),
   max_completion_tokens: laxInteger()
     .nullish()
-    .describe('Most tokens to generate per choice. Default: the rest of the context.'),
+    .describe('Maximum number of tokens to generate per choice. Default: the rest of the context.'),
   stop: z
     .union([z.string(), boundedList(z.string())])
     .nullish()

@@ -75,7 +75,7 @@ export const feedbackPayloadSchemaRequest = z.object({
   sample_limit: laxInteger({ minimum: 1, maximum: 5000 })
     .prefault(2000)
     .describe(
-      'Most trigger references to sample, each by its newest payload. Feedback without a reference counts as one.',
+      'Maximum number of trigger references to sample, each by its newest payload. Feedback without a reference counts as one.',
     ),
 });
 export type FeedbackPayloadSchemaRequest = z.output<typeof feedbackPayloadSchemaRequest>;

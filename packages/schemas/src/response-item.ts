@@ -128,7 +128,7 @@ function countParts(given: unknown): number {
 export const responseInputItemListInput = z.object({
   response_id: z.string().min(1).describe('Id of the response.'),
   after: z.string().optional().describe('Cursor: the id of the last item of the previous page.'),
-  limit: laxInteger({ minimum: 1, maximum: 100 }).prefault(20).describe('Most items to return.'),
+  limit: laxInteger({ minimum: 1, maximum: 100 }).prefault(20).describe('Maximum number of items to return.'),
   order: z.enum(['asc', 'desc']).default('desc').describe('`asc`: the oldest item first.'),
 });
 

@@ -39,7 +39,7 @@ export const trajectoryListInput = z.object({
   after: cursor,
   limit: laxInteger({ minimum: 1, maximum: 100 })
     .prefault(20)
-    .describe('Most items to return. Large items come in smaller pages; see `has_more`.'),
+    .describe('Maximum number of items to return. Large items come in smaller pages; see `has_more`.'),
 });
 export type TrajectoryListInput = z.output<typeof trajectoryListInput>;
 

@@ -30,7 +30,7 @@ export const detailErrorBody = z
   .meta({ examples: [{ detail: 'Not authenticated' }] });
 export type DetailErrorBody = z.output<typeof detailErrorBody>;
 
-/** Most items of one answer, which keeps a hostile body from causing an answer many times its own size. */
+/** Maximum number of items of one answer, which keeps a hostile body from causing an answer many times its own size. */
 export const MAX_DETAILS = 1000;
 
 /**

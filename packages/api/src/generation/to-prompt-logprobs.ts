@@ -8,7 +8,7 @@ import { ApiError } from '../trpc/errors.ts';
 /** Tokens that are written in one go, each with up to twenty candidates: a millisecond or less. */
 const TOKENS_PER_TURN = 128;
 
-/** Most log probabilities of prompts in one answer: about 60 megabytes of text. */
+/** Maximum number of log probabilities of prompts in one answer: about 60 megabytes of text. */
 export const MAX_PROMPT_LOGPROB_COUNT = 1_048_576;
 
 /** Throws: `answer_too_large`. */

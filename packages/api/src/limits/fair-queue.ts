@@ -6,7 +6,7 @@ import { ApiError } from '../trpc/errors.ts';
 import { jittered } from './jitter.ts';
 
 export interface FairQueueLimits {
-  /** Most pieces of work that run at once. */
+  /** Maximum number of tasks that run at once. */
   readonly running: number;
   readonly runningPerShare: number;
   /** More waiting work of one share is refused. */

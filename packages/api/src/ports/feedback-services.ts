@@ -77,7 +77,7 @@ export interface FeedbackBodies {
 }
 
 export interface FeedbackStore {
-  /** Most queries and samples that should run at once. */
+  /** Maximum number of queries and samples that should run at once. */
   readonly queryConcurrency: number;
   /** Throws: `QueryError` for a cursor of another query; `ApiError` `query_timeout`. */
   query(query: BoundFeedbackQuery, reading: FeedbackReading): Promise<FeedbackPage>;

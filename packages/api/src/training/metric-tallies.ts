@@ -5,7 +5,7 @@
 import { isStorableText, MAX_METRIC_NAME_LENGTH } from '@ortler/schemas';
 import type { MeanTally } from '../ports/training-services.ts';
 
-/** Most distinct metrics of one call. */
+/** Maximum number of distinct metrics of one call. */
 export const MAX_METRIC_NAMES = 1_000;
 
 /** Largest magnitude of a value, which keeps sums of values and of their squares finite. */

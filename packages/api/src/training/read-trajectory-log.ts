@@ -28,7 +28,10 @@ import { toTrajectoryRecord } from './to-trajectory-record.ts';
 /** Longest single trajectory, and longest rest of a group. Unit: UTF-16 code units. */
 export const MAX_TRAJECTORY_LENGTH = 16 * 1024 * 1024;
 
-/** Most trajectories, and most groups, of one call. Even an empty one takes far more bytes in a store than its `{}`. */
+/**
+ * Maximum number of trajectories, and of groups, of one call. Even an empty one takes far more bytes in a
+ * store than `{}`.
+ */
 export const MAX_TRAJECTORY_COUNT = 100_000;
 
 /**
