@@ -234,7 +234,7 @@ describeOnEveryDatabase('models and checkpoints', ({ open }) => {
     expect(faultsOf(await list(id, '?after=%00'))).toEqual(['value_error query,after']);
   });
 
-  it('has no step behind the last one that a number can count', async () => {
+  it('has no step after the last one that a number can count', async () => {
     const id = await training.createModel();
     await training.call('POST', `/${id}/checkpoints`, { step: Number.MAX_SAFE_INTEGER });
     expect((await training.call('POST', `/${id}/checkpoints`, {})).status).toBe(409);

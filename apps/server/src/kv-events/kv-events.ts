@@ -10,7 +10,7 @@ import { bindPublisher, bindRouter, type ZmtpServer } from './zmtp-server.ts';
 /** Batches that can be asked for again: as many as vLLM keeps, within some memory. Unit: bytes. */
 const REPLAY_BATCHES = 10_000;
 const REPLAY_BYTES = 64 * 1024 * 1024;
-/** Behind the last batch of a replay: the number -1, and nothing. */
+/** After the last batch of a replay: the number -1, and nothing. */
 const END_OF_REPLAY = Buffer.alloc(8, 0xff);
 const EMPTY = Buffer.alloc(0);
 

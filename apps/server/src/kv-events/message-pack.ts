@@ -80,7 +80,7 @@ class Writer {
     this.#length += length;
   }
 
-  /** Of an array or a map: up to 15 entries are counted in the first byte, more behind it. */
+  /** Of an array or a map: up to 15 entries are counted in the first byte, more after it. */
   #head(count: number, short: number, long: number): void {
     if (count < 16) this.#byte(short | count);
     else if (count < 0x1_0000) {

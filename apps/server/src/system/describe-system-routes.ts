@@ -103,10 +103,13 @@ const SERVER_INFO: Json = {
   properties: {
     ...(MODEL_INFO.properties as Json),
     version: { ...TEXT, description: 'Version of the server.' },
-    max_running_requests: { type: 'integer', description: 'Most answers at once, once the model is loaded.' },
+    max_running_requests: {
+      type: 'integer',
+      description: 'Maximum number of concurrent answers, once the model is loaded.',
+    },
     context_length: {
       type: 'integer',
-      description: 'Most tokens of prompt and answer together, once the model is loaded.',
+      description: 'Maximum number of tokens of prompt and answer together, once the model is loaded.',
     },
   },
   required: [...(MODEL_INFO.required as string[]), 'version'],

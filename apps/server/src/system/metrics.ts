@@ -54,7 +54,7 @@ export interface MetricsOptions {
   readonly namesCheckpoints?: boolean;
   /** Default: true. */
   readonly isPrefixCaching?: boolean;
-  /** Most checkpoints in memory. Default: 0. */
+  /** Maximum number of checkpoints in memory. Default: 0. */
   readonly maxCheckpoints?: number;
 }
 

@@ -70,7 +70,7 @@ it('leaves the main thread free while it works', async () => {
   expect(turns).toBeGreaterThan(3);
 });
 
-it('gives up a read that cannot be stopped, and says so to those behind it', async () => {
+it('gives up a read that cannot be stopped, and says so to those after it', async () => {
   const file = join(folder, 'x.db');
   const reader = await startSqliteThread({ file, readTimeLimitMs: 100 });
   const bounded = ENDLESS.replace('from n)', 'from n where i < 20000000)');
