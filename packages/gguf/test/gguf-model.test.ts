@@ -224,7 +224,7 @@ describe('refuses', () => {
 it('is refused as damaged wherever it is cut off, and by nothing else', async () => {
   const whole = encodeGguf(SMALL);
   const last = SMALL.tensors[1]!.bytes.length;
-  // Only the padding behind the last tensor may be missing.
+  // Only the padding after the last tensor may be missing.
   const needed = whole.length - 32 + last;
   for (let length = 0; length < needed; length++)
     expect((await failure(write(whole.subarray(0, length), 'cut.gguf'))).code).toBe('corrupt');

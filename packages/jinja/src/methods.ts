@@ -261,7 +261,7 @@ function orNotFound(index: number): number {
   return index;
 }
 
-/** The part of a text between the second and third argument of its method; null if it begins behind the end. */
+/** The part of a text between the second and third argument of its method; null if it begins after the end. */
 function span(self: string, args: Arguments): { text: string | null; start: number } {
   const [from, to] = [optionalInteger(args, 1, 'start') ?? 0, optionalInteger(args, 2, 'end')];
   if (from === 0 && to === undefined) return { text: self, start: 0 };

@@ -23,7 +23,7 @@ class StatementParser extends ExpressionParser {
     return body;
   }
 
-  /** Statements up to a tag of one of these names, which is left for the caller, behind its opening. */
+  /** Statements up to a tag of one of these names, which is left for the caller, after its opening. */
   #body(enders: readonly string[]): Statement[] {
     if (++this.#bodyDepth > DEPTH_LIMIT)
       throw new TemplateError('Tags are nested too deeply.', this.current.line);

@@ -51,10 +51,10 @@ interface Level {
   readonly isList: boolean;
   /** Null while all of it fits into the slice that is being read. */
   value: unknown[] | Record<string, unknown> | null;
-  /** Behind what has been read: the opening bracket, a comma, or a child that was put together. */
+  /** After what has been read: the opening bracket, a comma, or a child that was put together. */
   start: number;
   before: 'opener' | 'comma' | 'child';
-  /** The last comma behind `start`, or -1. */
+  /** The last comma after `start`, or -1. */
   comma: number;
 }
 

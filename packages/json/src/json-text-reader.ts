@@ -136,7 +136,7 @@ class ValueScanner {
     this.#isScalar = first !== '{' && first !== '[' && first !== '"';
   }
 
-  /** Index behind the value's last character in this piece; the piece's length when the value goes on. */
+  /** Index after the value's last character in this piece; the piece's length when the value goes on. */
   findEnd(piece: string, start: number): number {
     return this.#isScalar ? this.#findScalarEnd(piece, start) : this.#findQuotedOrNestedEnd(piece, start);
   }

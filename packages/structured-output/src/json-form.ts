@@ -16,7 +16,7 @@ export interface JsonForm {
   readonly shape?: AnswerShape;
 }
 
-/** Most digits of a number. */
+/** Maximum number of digits of a number. */
 export interface NumberLimits {
   readonly integerDigits: number;
   /** Of a number with a fraction or an exponent, or where one is allowed. */

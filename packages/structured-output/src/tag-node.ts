@@ -43,7 +43,7 @@ export type TagNode =
     }
   | {
       readonly kind: 'separated';
-      /** The tags are calls of tools: behind one that was made before, the repetition guard allows no further one. */
+      /** The tags are calls of tools: after one that was made before, the repetition guard allows no further one. */
       readonly areCalls?: boolean;
       readonly separator: string;
       readonly tags: readonly TaggedNode[];

@@ -10,7 +10,7 @@ export interface MergedSchema {
   readonly conflict: string | null;
 }
 
-/** Most parts of a schema: those that double with every reference would take forever. */
+/** Maximum number of parts of a schema: those that double with every reference would take forever. */
 const PART_LIMIT = 256;
 
 /** Keywords that say nothing of values, or where definitions are. */

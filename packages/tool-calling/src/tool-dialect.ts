@@ -47,7 +47,7 @@ export type ArgumentsForm =
   /** A list of `name=value` in a notation of its own. */
   | {
       readonly kind: 'literals';
-      /** Behind the name of an argument, or a key of an object at any depth where keys are bare. */
+      /** After the name of an argument, or a key of an object at any depth where keys are bare. */
       readonly nameEnd: string;
       readonly separator: string;
       readonly notation: LiteralNotation;

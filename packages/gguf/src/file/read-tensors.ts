@@ -57,7 +57,9 @@ function readTensorInfo(reader: HeaderReader, name: string, alignment: number): 
   return { name, type, dimensions, begin, end: begin + byteLength };
 }
 
-/** The tensors with their places in the file. Throws: `corrupt` for those that overlap or end behind the file. */
+/**
+ * The tensors with their places in the file. Throws: `corrupt` for those that overlap or end beyond the file.
+ */
 export function placeTensors(
   reader: HeaderReader,
   tensors: readonly GgufTensor[],

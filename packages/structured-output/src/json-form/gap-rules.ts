@@ -20,13 +20,13 @@ const INDENT_UNIT = 8;
 
 /** One gap of the bounded layout as a regular expression: nothing, a blank, or line ends with an indent. */
 export const GAP_PATTERN = `(?: |\\n{1,${LINE_ENDS}}[ \\t]{0,${BOUNDED_INDENT}})?`;
-/** The gap behind a comma or colon inside a structural tag, where neither depth nor layout are known. */
+/** The gap after a comma or colon inside a structural tag, where neither depth nor layout are known. */
 export const GAP_AFTER_PATTERN = `(?: |\\n[ \\t]{0,${BOUNDED_INDENT}})?`;
 
 /** White space directly before the next part. */
 export interface Gap {
   readonly lineEnds: number;
-  /** Spaces and tabs behind the last line end, or from the start of the gap. */
+  /** Spaces and tabs after the last line end, or from the start of the gap. */
   readonly blanks: string;
 }
 
@@ -36,7 +36,7 @@ export const NO_GAP: Gap = { lineEnds: 0, blanks: '' };
 export interface Frame {
   readonly parent: Frame | null;
   readonly isObject: boolean;
-  /** It has a line for each member. Decided by the gap behind its opening bracket. */
+  /** It has a line for each member. Decided by the gap after its opening bracket. */
   readonly isBroken: boolean;
   /** Broken frames down to this one. */
   readonly depth: number;
@@ -44,7 +44,7 @@ export interface Frame {
 
 /** Decisions for the whole answer; null before they are made. */
 export interface LayoutChoice {
-  /** The gap behind commas and colons on one line. */
+  /** The gap after commas and colons on one line. */
   readonly separator: '' | ' ' | null;
   /** Unit of indentation. */
   readonly indent: string | null;

@@ -15,7 +15,7 @@ type State =
     }
   | { readonly kind: 'other'; readonly beginnings: readonly string[] }
   | { readonly kind: 'split'; readonly nexts: number[] }
-  /** Behind a call: what follows all calls, and the next call. */
+  /** After a call: what follows all calls, and the next call. */
   | { readonly kind: 'call-end'; readonly next: number; more: number; readonly separatorLength: number }
   | { readonly kind: 'end' };
 
@@ -34,9 +34,9 @@ export interface TextValue {
   readonly readLength: number;
 }
 
-/** Behind one more byte. */
+/** After one more byte. */
 export interface ShapeStep {
-  /** Behind the byte, or behind the JSON that it begins. Null: the outline has no such byte here. */
+  /** After the byte, or after the JSON that it begins. Null: the outline has no such byte here. */
   readonly node: ShapeNode | null;
   /** The byte begins JSON. */
   readonly json: { readonly hasLongNumbers: boolean } | null;
@@ -50,22 +50,22 @@ export interface ShapeNode {
   readonly isText: boolean;
   /** That text is a value. */
   readonly value: TextValue | null;
-  /** Behind a call: the node without further calls. */
+  /** After a call: the node without further calls. */
   readonly ending: ShapeNode | null;
-  /** Behind a call: bytes up to the next one. Null elsewhere. */
+  /** After a call: bytes up to the next one. Null elsewhere. */
   readonly separatorLength: number | null;
   /** Steps that were made from here, by byte. */
   readonly steps: Map<number, ShapeStep>;
 }
 
 /** An outline with more sets of threads is not followed any further. */
-const MOST_NODES = 10_000;
+const MAX_NODES = 10_000;
 let nextNodeId = 1;
 
 export class ShapeAutomaton {
   readonly start: ShapeNode;
   readonly #states: State[] = [];
-  /** Parts with names: their first state, and the one behind them. Which of its places a part stands at is not kept. */
+  /** Parts with names: their first state, and the one after them. Which of its places a part stands at is not kept. */
   readonly #rules = new Map<string, { readonly first: number; readonly behind: number[] }>();
   readonly #nodes = new Map<string, ShapeNode>();
   /** The outline is not known any more: everything fits. */
@@ -143,7 +143,7 @@ export class ShapeAutomaton {
     const key = `${names.join(' ')} ${ending?.id ?? ''}`;
     const known = this.#nodes.get(key);
     if (known !== undefined) return known;
-    if (this.#nodes.size === MOST_NODES) return this.#lost;
+    if (this.#nodes.size === MAX_NODES) return this.#lost;
     const node = { ...this.#createNode(consuming.map(([, thread]) => thread)), ending, separatorLength };
     this.#nodes.set(key, node);
     return node;
@@ -162,7 +162,7 @@ export class ShapeAutomaton {
     return { id: nextNodeId++, threads, isText, value, steps: new Map() };
   }
 
-  /** The state at which a part begins, behind which `next` follows. */
+  /** The state at which a part begins, after which `next` follows. */
   #build(shape: AnswerShape, next: number): number {
     switch (shape.kind) {
       case 'text': {
@@ -217,7 +217,7 @@ export class ShapeAutomaton {
   }
 }
 
-/** Threads behind a byte of text. */
+/** Threads after a byte of text. */
 function move(state: State, at: number, read: string, byte: number): Thread[] {
   switch (state.kind) {
     case 'byte':

@@ -1,5 +1,5 @@
 // Schemas and grammars that refer to themselves: those without any end are refused before anything is generated, and the
-// others allow every value that ends. The judge looks for values itself, to a depth behind which nothing new comes.
+// others allow every value that ends. The judge looks for values itself, to a depth after which nothing new comes.
 
 import type { JsonValue } from '@ortler/json';
 import fc from 'fast-check';

@@ -25,7 +25,7 @@ interface Language {
   readonly texts: ReadonlySet<string>;
 }
 
-const MOST_TEXTS = 400;
+const MAX_TEXTS = 400;
 const single = (pattern: string, ...texts: string[]): Language => ({ pattern, texts: new Set(texts) });
 
 function joined(parts: readonly Language[]): Language {
@@ -39,7 +39,7 @@ function* firstPairs(heads: ReadonlySet<string>, tails: ReadonlySet<string>): Ge
   const seen = new Set<string>();
   for (const head of heads)
     for (const tail of tails) {
-      if (seen.size > MOST_TEXTS) return;
+      if (seen.size > MAX_TEXTS) return;
       seen.add(head + tail);
       yield head + tail;
     }
@@ -68,7 +68,7 @@ const languages = fc
         .map(([item, least, more]) => repeated(item, least, least + more)),
     ),
   }))
-  .language.filter(({ texts }) => texts.size <= MOST_TEXTS);
+  .language.filter(({ texts }) => texts.size <= MAX_TEXTS);
 
 /** Token ids that may follow, by looking at every text of the language. */
 function bruteForce({ texts }: Language, soFar: string): number[] {

@@ -28,7 +28,7 @@ const DEPTH_LIMIT = 32;
 const ARGUMENT_NAME = /^[A-Za-z_]\w*$/;
 /** Names of arguments where the schema names none. */
 const ANY_ARGUMENT = '[A-Za-z_][A-Za-z0-9_]{0,63}';
-/** Where any of them may be the first one, each is written out behind all before it. */
+/** Where any of them may be the first one, each is written out after all before it. */
 const OPTIONAL_LIMIT = 128;
 /** Name of the rule of any value; those of references begin with a number sign. */
 const ANY_VALUE = 'any value';
@@ -192,7 +192,7 @@ function choiceOf({ place }: SchemaPart, items: readonly TagNode[]): TagNode {
   return choice(items);
 }
 
-/** Whether the value is read as it was written: a string must not have the mark behind it, and a bare key no mark of the notation. */
+/** Whether the value is read as it was written: a string must not have the mark after it, and a bare key no mark of the notation. */
 function isWritable(value: unknown, notation: LiteralNotation): boolean {
   const { quote, keys } = notation;
   if (typeof value === 'string') return quote === 'json' || isReadTo(quote.mark, value);

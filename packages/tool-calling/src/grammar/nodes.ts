@@ -42,7 +42,7 @@ export const separatedCalls = (call: TagNode, separator: string): TagNode => ({
 
 export const anyText = (place: string): TagNode => ({ kind: 'any-text', place });
 
-/** Text of an argument, up to the mark behind it. `first`: pattern of its first character, which it then has. */
+/** Text of an argument, up to the mark after it. `first`: pattern of its first character, which it then has. */
 export const textValue = (place: string, length?: TextLength, first?: string): TagNode => ({
   kind: 'any-text',
   place,

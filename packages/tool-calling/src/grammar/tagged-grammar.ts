@@ -89,7 +89,7 @@ function valueGrammar(part: SchemaPart, form: TaggedForm): TagNode {
   return choice(written);
 }
 
-/** A string and the mark behind it. Where strings may stand between marks, one that begins as those do has them. */
+/** A string and the mark after it. Where strings may stand between marks, one that begins as those do has them. */
 function textGrammar(place: string, { wrap, close }: TaggedForm, length?: TextLength): TagNode {
   if (wrap === undefined) return sequence(textValue(place, length), text(close));
   const isEmptyAllowed = length === undefined || length.least === 0;

@@ -18,7 +18,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 export class LiteralReader {
   readonly #text: string;
   readonly #notation: LiteralNotation;
-  /** The place behind what was read. */
+  /** The place after what was read. */
   at: number;
 
   constructor(text: string, at: number, notation: LiteralNotation) {

@@ -59,7 +59,7 @@ export function renderCalls(render: RenderConversation, calls: readonly ProbeCal
   const start = rendered.startsWith(before) ? before : commonStart(before, rendered).trimEnd();
   if (start.lastIndexOf(QUESTION.content) === -1) return null;
   const body = rendered.slice(start.length).trim();
-  // Some templates write an empty answer behind calls, others the end of the text before them.
+  // Some templates write an empty answer after calls, others the end of the text before them.
   const end = behind === '' ? body.length : body.indexOf(behind, 1);
   const text = end === -1 ? withoutEndMark(body) : body.slice(0, end);
   return text?.trim().replaceAll(new RegExp(`${ID}\\d`, 'g'), ID_PLACE) ?? null;

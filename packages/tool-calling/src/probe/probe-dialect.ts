@@ -13,7 +13,7 @@ import {
 } from './probe-conversation.ts';
 import { readsCallsBack } from './reads-back.ts';
 
-/** A call in rendered text: what is before its name, between name and arguments, and behind them. */
+/** A call in rendered text: what is before its name, between name and arguments, and after them. */
 interface CallText {
   readonly before: string;
   readonly between: string;
