@@ -334,7 +334,7 @@ describe('boundaries', () => {
     expect(findCircles(imports)).toEqual([]);
   });
 
-  test('circles are found, also behind a file that is in none', () => {
+  test('circles are found, also after a file that is in none', () => {
     const edges = ['a b', 'b c', 'c d', 'd b', 'd e', 'e e'].map(edge => edge.split(' '));
     const found = findCircles(edges.map(([from, to]) => ({ from: from!, to: to! })));
     expect(found).toEqual(['b -> c -> d -> b', 'e -> e']);

@@ -232,7 +232,7 @@ function compare(
     const own = actual[place]!;
     for (const [i, id] of topTokenIds.entries()) {
       const at = own.topTokenIds.indexOf(id);
-      // The last ones of one list may be behind the end of the other.
+      // The last ones of one list may be beyond the end of the other.
       if (at < 0) expect(topLogprobs[i]! - own.topLogprobs.at(-1)!).toBeLessThan(bound);
       else expect(Math.abs(topLogprobs[i]! - own.topLogprobs[at]!)).toBeLessThan(bound);
     }

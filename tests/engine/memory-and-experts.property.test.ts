@@ -1,5 +1,6 @@
-// Families whose layers have a memory in place of keys and values, mixtures of experts, and latent attention, on their real graphs: what a sequence says
-// must not depend on its company, the chunks of its prompt, what is cached, drafts, preemptions, forks and failed calls.
+// Families with recurrent layers, mixtures of experts, and latent attention, on their real graphs: what a
+// sequence says must not depend on its company, the chunks of its prompt, what is cached, drafts,
+// preemptions, forks and failed calls.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -153,7 +153,7 @@ function randomRequest(
 ): Input {
   const { random } = source;
   const isOdd = () => random.chance(ODDITY);
-  // Half of the inputs have no hostile value, so that they reach what is behind the checks.
+  // Half of the inputs have no hostile value, so that they reach what is after the checks.
   const draw = { ...source, hostility: random.pick([0, 0, 0.02, 0.1]) };
   const values = (place: Parameter['in']) =>
     operation.parameters

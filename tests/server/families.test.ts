@@ -1,5 +1,6 @@
-// Every family that is built, quantised, behind the server: over HTTP the log probabilities are near those of transformers, and those
-// of the engine bit for bit, whether a prompt is computed alone, beside others, in chunks, or taken from the prefix cache.
+// Every family that is built, quantised, through the server: over HTTP the log probabilities are near those
+// of transformers, and those of the engine bit for bit, whether a prompt is computed alone, beside others, in
+// chunks, or taken from the prefix cache.
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
