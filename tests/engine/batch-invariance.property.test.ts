@@ -275,7 +275,7 @@ describe("EngineCore on a tiny q4 model with ONNX Runtime's own operators", () =
       // Fixed, because a draw may hit a larger rounding than the bound without an error of the loop.
       { numRuns: runs({ daily: 6, full: 25 }), seed: 20_261_122 },
     );
-    // Most places are no near ties; of what follows one, nothing is compared.
+    // Most places are not near ties; of what follows one, nothing is compared.
     expect(equalCount / tokenCount).toBeGreaterThan(0.95);
     countRareEvents(cores);
   });

@@ -280,8 +280,8 @@ export function deviceCacheRow({ kvType, headSize }: Pick<ModelManifest, 'kvType
 const CACHE_PIECE = 256;
 
 /**
- * How many tokens before its end a cached prompt can be left, with caches of the size of a window, before pieces are needed that were
- * saved when their places were taken. Unit: tokens.
+ * How many tokens before the end of a cached prompt another one may depart from it, with window-sized caches,
+ * before pieces are needed that were saved when they were overwritten. Unit: tokens.
  */
 export const REWIND_LENGTH = 1024;
 

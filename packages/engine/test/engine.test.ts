@@ -102,7 +102,7 @@ describe('events', () => {
   });
 });
 
-test('refuses to decode what is no token id, and to encode what is no text', async () => {
+test('refuses to decode what is not a token id, and to encode what is not text', async () => {
   for (const id of [-1, 1.5, engine.info.vocabSize])
     expect(() => engine.decode([0, id])).toThrow(
       expect.objectContaining({ code: 'invalid_request', parameter: 'tokenIds[1]' }),

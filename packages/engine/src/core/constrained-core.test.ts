@@ -347,7 +347,7 @@ describe('jump-forward decoding, where a constraint allows only one text,', () =
     }
   });
 
-  it('is no reason to let five other answers wait', async () => {
+  it('is not a reason to let five other answers wait', async () => {
     const { core, runner } = createCore({ ...model, slotCount: 6 });
     for (let requestId = 0; requestId < 6; requestId++)
       core.submit(

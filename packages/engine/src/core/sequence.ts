@@ -12,7 +12,7 @@ import type { LogitsProcessor } from './sampling/logits-processor.ts';
 import { TokenCounts } from './sampling/token-counts.ts';
 import { AcceptanceRates } from './speculative-decoding/acceptance-rates.ts';
 
-/** Least number of generated tokens by which the token array grows. */
+/** Minimum number of generated tokens by which the token array grows. */
 const MIN_GROWTH = 16;
 
 /** For sequences outside the cache, and for caches of slots. */
@@ -157,7 +157,10 @@ export class Sequence {
     return this.group.submitted.cachePartition ?? '';
   }
 
-  /** Prompt and output. Shape: at least `[tokenCount]`; after that are no tokens. Valid until the next `append`. */
+  /**
+   * Prompt and output. Shape: at least `[tokenCount]`; what follows is not part of it. Valid until the next
+   * `append`.
+   */
   get tokenIds(): Int32Array {
     return this.#tokenIds;
   }

@@ -35,7 +35,7 @@ export const MODEL_OPTIONS = {
   contextLength: count({ least: 1, cpuDefault: undefined }),
   /** Prefix caching: the keys and values of a prompt are kept for later requests that begin alike. */
   prefixCaching: flag(true),
-  /** Whether `onCacheEvents` is told which prompts are cached, as routers want to know. Costs nothing otherwise. */
+  /** Whether `onCacheEvents` reports which prompts are cached, for routers. Off, it costs nothing. */
   cacheEvents: flag(false),
   /** The order of requests: by arrival (`fcfs`), or by `priority` and then arrival. */
   schedulingPolicy: oneOf(['fcfs', 'priority'], 'fcfs'),
@@ -86,8 +86,9 @@ export const HOST_OPTIONS = {
    */
   link: oneOf(['worker', 'process', 'in-process'], 'worker'),
   /**
-   * Whether generation_config.json gives the sampling settings and the most tokens of an answer that a request leaves open.
-   * Without it they are neutral, and all that the context leaves. The end tokens of the file count in either case.
+   * Whether generation_config.json gives the defaults of a request: sampling settings and the maximum number
+   * of tokens. Without it sampling is neutral, and an answer may fill the context. The end tokens of the file
+   * count in either case.
    */
   modelDefaults: flag(true),
   /**

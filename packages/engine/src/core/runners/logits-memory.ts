@@ -4,8 +4,8 @@
 import type { OrtBackend, OrtTensor } from '@ortler/onnxruntime';
 
 /**
- * Memory for logits of prompt positions and drafted tokens beyond one row per sequence. In the process, what no such
- * request used is not touched. Unit: bytes.
+ * Memory for logits of prompt positions and drafted tokens beyond one row per sequence. In the process, pages
+ * that no such request used are never touched. Unit: bytes.
  */
 const FURTHER_LOGITS_BYTES = 32 * 2 ** 20;
 

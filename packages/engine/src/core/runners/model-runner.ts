@@ -21,7 +21,7 @@ export interface RowStates {
 export interface StatePool {
   /** Entries. */
   readonly count: number;
-  /** Tokens of a prompt from one state that is kept for prefix caching to the next. */
+  /** Interval between the states of a prompt that are kept for prefix caching. Unit: tokens. */
   readonly interval: number;
 }
 
@@ -64,8 +64,8 @@ export interface RunnerFacts {
 
 export interface RunOptions {
   /**
-   * The caller's thread has nothing else to do while decodes are computed, which may then be in this thread. Chunks of prompts take
-   * longer, and leave it free. Default: false.
+   * Decodes may be computed in the caller's thread, which has nothing else to do meanwhile. Chunks of prompts
+   * take longer, and leave it free. Default: false.
    */
   readonly mayBlock?: boolean;
 }

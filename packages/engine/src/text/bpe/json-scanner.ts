@@ -23,7 +23,7 @@ export class JsonScanner {
     this.at = at;
   }
 
-  /** The next byte that is no white space, which stays ahead. -1 at the end. */
+  /** The next byte that is not white space, which stays ahead. -1 at the end. */
   peek(): number {
     for (; this.at < this.bytes.length; this.at++) {
       const byte = this.bytes[this.at]!;
@@ -114,7 +114,7 @@ export class JsonScanner {
     if (letter !== 0x75) throw this.fault('an escape');
     let codePoint = this.#readHex();
     if (codePoint >= 0xd800 && codePoint < 0xdc00) {
-      // The second half of a pair; half a pair is no character.
+      // The second half of a pair; half a pair is not a character.
       const isPair = this.bytes[this.at] === BACKSLASH && this.bytes[this.at + 1] === 0x75;
       this.at += 2;
       const low = isPair ? this.#readHex() : 0;

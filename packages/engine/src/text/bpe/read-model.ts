@@ -117,7 +117,7 @@ export function readMerges(bytes: Uint8Array, span: Span | undefined, vocabulary
         scanner.readString(pair);
         const space = onlySpace(pair);
         if (space === -1)
-          throw invalid(`"model.merges[${index}]" is no pair of tokens with a space between them`);
+          throw invalid(`"model.merges[${index}]" is not a pair of tokens with a space between them`);
         add(space, space + 1);
       } else {
         scanner.expect('[');

@@ -11,7 +11,7 @@ import { unsupported } from './stage.ts';
 
 const SUPPORTED = 'literals, classes, groups, look-around, quantifiers, alternatives, (?i:...)';
 const WORD = '\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}';
-/** As Oniguruma has them for UTF-8, where of all numbers that are no digits those of Latin-1 count as parts of words. */
+/** As Oniguruma has them for UTF-8, where of all numbers that are not digits those of Latin-1 count as parts of words. */
 const CLASSES: Readonly<Record<string, string>> = {
   s: '\\p{White_Space}',
   d: '\\p{Nd}',

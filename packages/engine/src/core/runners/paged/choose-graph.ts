@@ -115,7 +115,7 @@ async function runOnce(
   }
 }
 
-/** NaN where one of the numbers is none, which is above no bound and below none. */
+/** NaN where one of the numbers is NaN: it is neither above nor below any bound. */
 function largestDifference(a: Float16Array, b: Float16Array): number {
   let largest = 0;
   for (const [i, value] of a.entries()) {

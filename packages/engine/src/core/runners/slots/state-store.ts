@@ -56,7 +56,7 @@ export class StateStore {
  */
 export const KEPT_BYTES = 512 * 2 ** 20;
 
-/** Tokens of a prompt from one state that is kept to the next: a cache hit computes half as many again, on average. */
+/** Interval between kept states of a prompt: a cache hit recomputes half of it, on average. Unit: tokens. */
 export const STATE_INTERVAL = 512;
 
 /** What decides the number of states. */

@@ -38,7 +38,7 @@ export function cutByTopP(row: LogitsRow, weighed: RowCut, search: TopPSearch): 
   let counted = weighed;
   let region: Region = { ...weighed, belowLogit: Infinity };
   const nearLogit = Math.fround(search.scale.largest + NEAR_SCORE * search.temperature);
-  // Blocks say most often that the tokens near the best one are not enough.
+  // Most often the blocks alone show that the tokens near the best one are not enough.
   if (nearLogit > region.lowestLogit && row.weightReaching(nearLogit) >= target) {
     counted = countFrom(row, nearLogit);
     region =

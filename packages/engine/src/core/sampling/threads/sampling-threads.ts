@@ -13,7 +13,10 @@ import { answerRowJob, type RowAnswer, type RowJob, weighsRow } from './row-job.
 export interface SamplingThreadsOptions {
   /** Threads besides the one that calls. They start with the first step that is worth it. */
   readonly threadCount: number;
-  /** Tokens of the rows of a step that are weighed from which on others are woken. Default: what pays for waking them. */
+  /**
+   * Other threads are woken for steps whose weighed rows have at least this many tokens together. Default:
+   * where waking them pays off.
+   */
   readonly minTokenCount?: number;
   /** How long others may take for a row. Unit: milliseconds. */
   readonly patienceMs?: number;
@@ -35,7 +38,7 @@ const MIN_TOKEN_COUNT = 262_144;
 /** A thousand times what a row takes: a thread that needs longer has died, or the machine has no time for it. */
 const PATIENCE_MS = 1_000;
 
-/** So often threads are started: where they keep failing, every attempt costs a step that long. */
+/** How many times threads are started: where they keep failing, every attempt delays a step by that long. */
 const CREW_LIMIT = 3;
 
 /** Threads with the board and the logits that they see. */
@@ -152,7 +155,7 @@ export class SamplingThreads {
     for (let index = 0; index < threadCount; index++) {
       const worker = new Worker(entry.url, { execArgv: [...entry.execArgv], workerData });
       workers.add(worker);
-      // One that fails is done without: rows are answered by those that are left.
+      // A thread that fails is not replaced: the remaining ones answer its rows.
       worker.on('error', () => workers.delete(worker));
       worker.once('exit', () => workers.delete(worker));
       // A process that has nothing else to do ends.
