@@ -28,7 +28,7 @@ export const repetitionDetection = z
     min_pattern_size: laxInteger({ minimum: 0 })
       .prefault(0)
       .describe('Shortest repeated pattern, in tokens.'),
-    min_count: laxInteger({ minimum: 0 }).prefault(0).describe('Least number of repetitions; at least 2.'),
+    min_count: laxInteger({ minimum: 0 }).prefault(0).describe('Minimum number of repetitions; at least 2.'),
   })
   .check(context => {
     const { max_pattern_size, min_pattern_size, min_count } = context.value;
@@ -132,7 +132,7 @@ export const extendedFields = {
     .prefault(false)
     .describe('Keeps the matched stop string in the output.'),
   ignore_eos: laxBoolean().prefault(false).describe('Continues after the end tokens (EOS) of the model.'),
-  min_tokens: laxInteger().prefault(0).describe('Least number of tokens before a choice may end.'),
+  min_tokens: laxInteger().prefault(0).describe('Minimum number of tokens before a choice may end.'),
   skip_special_tokens: promptFields.skip_special_tokens,
   spaces_between_special_tokens: promptFields.spaces_between_special_tokens,
   truncate_prompt_tokens: promptFields.truncate_prompt_tokens,

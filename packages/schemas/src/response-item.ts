@@ -159,7 +159,7 @@ export const responseInputItemList = z.object({
   data: z.array(responseListedItem),
   first_id: z.string().nullable().describe('Id of the first item of the page; null in an empty one.'),
   last_id: z.string().nullable().describe('Id of the last item of the page; null in an empty one.'),
-  has_more: z.boolean().describe('There are items behind the page.'),
+  has_more: z.boolean().describe('Whether more items follow this page.'),
 });
 export type ResponseInputItemList = z.output<typeof responseInputItemList>;
 

@@ -12,7 +12,7 @@ export function fitsIntoBytes(text: string, maxBytes: number): boolean {
 }
 
 /** The message of a text that is not storable. */
-export const NOT_STORABLE = 'Value error, must not contain control characters or half characters';
+export const NOT_STORABLE = 'Value error, must not contain control characters or lone surrogates';
 
 /** Whether every database can store this text. Of others PostgreSQL refuses queries, too. */
 export function isStorableText(text: string): boolean {

@@ -8,7 +8,7 @@ import { isStorableText } from './storable-text.ts';
 // Databases refuse queries for text that they cannot store.
 const splitFilter = z
   .string()
-  .refine(isStorableText, 'Value error, split must not contain control characters or half characters')
+  .refine(isStorableText, 'Value error, split must not contain control characters or lone surrogates')
   .optional()
   .describe('Only this split.');
 

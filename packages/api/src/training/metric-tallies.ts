@@ -88,7 +88,7 @@ function checkName(name: string): void {
   if (name === '' || name.length > MAX_METRIC_NAME_LENGTH)
     throw new MetricError(`a metric needs a name of 1 to ${MAX_METRIC_NAME_LENGTH} characters`);
   if (!isStorableText(name))
-    throw new MetricError('a metric name must not contain control characters or half characters');
+    throw new MetricError('a metric name must not contain control characters or lone surrogates');
 }
 
 /** The mean of a tally; 0 without values. */
