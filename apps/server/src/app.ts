@@ -40,7 +40,7 @@ export interface AppOptions {
   readonly storage?: StorageChecksOptions;
   /** The device that models run on, once it is chosen. */
   readonly device?: () => DeviceChoice | undefined;
-  /** Whether the server has been told to stop and health says so. Default: never. */
+  /** Whether the server has received a stop signal, which health then reports. Default: never. */
   readonly isStopping?: () => boolean;
   readonly bodyLimitBytes: number;
   /** Limit of bodies that are streamed to the store: logged trajectories. */

@@ -51,7 +51,7 @@ export interface HealthReport {
 export interface HealthFacts {
   readonly device?: DeviceChoice | undefined;
   readonly storage?: StorageReport | undefined;
-  /** Whether the server has been told to stop. */
+  /** Whether the server has received a stop signal. */
   readonly isStopping?: boolean;
 }
 

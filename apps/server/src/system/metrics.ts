@@ -48,8 +48,8 @@ export interface MetricsOptions {
   /** A clock, of which only differences matter. Unit: milliseconds. */
   readonly now?: () => number;
   /**
-   * Whether the label `model_name` has the names of checkpoints, which tell their teams. Otherwise all checkpoints together are
-   * `checkpoints`. Default: true.
+   * Whether the label `model_name` has the names of checkpoints, which reveal their teams. Otherwise all
+   * checkpoints together are `checkpoints`. Default: true.
    */
   readonly namesCheckpoints?: boolean;
   /** Default: true. */

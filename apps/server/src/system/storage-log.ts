@@ -24,7 +24,7 @@ export function createStorageLog(
   };
 }
 
-/** The words of the driver or the file system, without a stack: this is no fault of the program. */
+/** The words of the driver or the file system, without a stack: this is not a fault of the program. */
 function reasonOf(error: unknown): string {
   const { cause } = (error ?? {}) as { readonly cause?: unknown };
   if (cause instanceof Error) return reasonOf(cause);

@@ -8,7 +8,9 @@ export interface TrainingModelsTable {
   readonly project: string;
   readonly name: string;
   readonly base_model: string;
-  /** Position of the newest trajectory. Whoever appends raises it first, which makes appends to one model take turns. */
+  /**
+   * Position of the newest trajectory. An append raises it first, so that appends to one model take turns.
+   */
   readonly last_position: number;
   readonly created_at: number;
 }
