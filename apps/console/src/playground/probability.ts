@@ -14,7 +14,7 @@ export function formatProbability(logprob: number): string {
 }
 
 /** What is said of the token that ends an answer. */
-export const END_NOTE = 'ends the answer, no part of its text';
+export const END_NOTE = 'ends the answer; not part of its text';
 
 /** Perplexity of tokens: the exponential of their mean negative log probability. Null without tokens. */
 export function perplexityOf(tokens: readonly { readonly logprob: number }[]): number | null {
