@@ -100,7 +100,7 @@ describe('refuses', () => {
       'corrupt',
       'claims 1099511627776 elements',
     ],
-    ['a number of tensors beyond 2^53', patched(8, uint64(2n ** 63n)), 'corrupt', 'which is no size'],
+    ['a number of tensors beyond 2^53', patched(8, uint64(2n ** 63n)), 'corrupt', 'which is not a size'],
     [
       'a number of pairs beyond the file',
       patched(16, uint64(10n ** 6n)),
@@ -143,14 +143,14 @@ describe('refuses', () => {
       'a dimension beyond 2^53',
       patched(after('table') + 4, uint64(2n ** 60n)),
       'corrupt',
-      'which is no size',
+      'which is not a size',
     ],
     ['no elements', patched(after('table') + 12, uint64(0n)), 'corrupt', 'has the dimensions [64,0]'],
     [
-      'rows that are no whole blocks',
+      'rows that are not whole blocks',
       patched(after('table') + 4, uint64(65n)),
       'corrupt',
-      'has rows of 65 elements, which are no whole blocks of Q8_0 (32)',
+      'has rows of 65 elements, which are not whole blocks of Q8_0 (32)',
     ],
     [
       'more rows than the file has',
@@ -163,7 +163,7 @@ describe('refuses', () => {
       'an offset off the alignment',
       patched(after('norm') + 16, uint64(225n)),
       'corrupt',
-      'no multiple of 32',
+      'not a multiple of 32',
     ],
     [
       'tensors that overlap',

@@ -8,7 +8,7 @@ export interface JsonCountLimits {
   readonly maxKeyCount: number;
 }
 
-/** The values of one text in UTF-8. Text that is no JSON is left to the parser to refuse. */
+/** The values of one text in UTF-8. Text that is not JSON is left to the parser to refuse. */
 export class JsonCounter {
   readonly #limits: JsonCountLimits;
   /** Commas of each open object; -1: a list. */

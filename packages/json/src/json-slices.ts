@@ -38,7 +38,7 @@ export class TooDeep extends Error {
 
 /**
  * The value of `text`, an object or a list; yields after each slice.
- * Throws: `SliceFault` for what `parse` refuses and for text that is no JSON, `TooDeep`.
+ * Throws: `SliceFault` for what `parse` refuses and for text that is not JSON, `TooDeep`.
  */
 export function* readSlices(text: string, options: SliceOptions): Generator<void, unknown> {
   const reader = new SliceReader(text, options);

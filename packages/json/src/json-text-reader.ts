@@ -35,7 +35,7 @@ export class JsonTextReader {
     return this.#base + this.#index;
   }
 
-  /** The next character that is no white space, which stays unread; '' at the end of the text. */
+  /** The next character that is not white space, which stays unread; '' at the end of the text. */
   async peek(): Promise<string> {
     for (;;) {
       while (this.#index < this.#buffer.length) {

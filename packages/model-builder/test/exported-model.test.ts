@@ -168,7 +168,7 @@ describe('an exported folder that cannot run', () => {
     await truncate(graphFile(), length);
     await refusal().toMatchObject({
       code: 'source_invalid',
-      message: expect.stringMatching(/is no ONNX model/),
+      message: expect.stringMatching(/is not an ONNX model/),
     });
   });
 

@@ -123,7 +123,7 @@ class NativeBackend implements OrtBackend {
         api.functions.copyTensors.async(env, sources, targets, NO_STREAM, 1, done),
       );
     const device = from === 'cpu' ? to : from;
-    assertInvariant(device !== 'cpu', 'a value that is no array is on a device');
+    assertInvariant(device !== 'cpu', 'a value that is not an array is on a device');
     await QUEUES[device].run(copy);
     // Also keeps both alive until here.
     assertInvariant(!source.isDisposed && !target.isDisposed, 'a tensor is not disposed while it is copied');

@@ -64,7 +64,7 @@ export class HeaderReader {
   count(): number {
     const value = this.uint64();
     if (value > BigInt(Number.MAX_SAFE_INTEGER))
-      throw this.corrupt(`holds the number ${value}, which is no size`);
+      throw this.corrupt(`holds the number ${value}, which is not a size`);
     return Number(value);
   }
 

@@ -4,7 +4,7 @@
 import type { GgufMetadata, GgufValue } from '../metadata.ts';
 import type { HeaderReader } from './header-reader.ts';
 
-/** Numbers of the types of values that are no numbers. */
+/** Numbers of the types of values that are not numbers. */
 const BOOL = 7;
 const STRING = 8;
 const ARRAY = 9;

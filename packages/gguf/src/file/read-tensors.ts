@@ -47,13 +47,13 @@ function readTensorInfo(reader: HeaderReader, name: string, alignment: number): 
   if (elementCount < 1 || !Number.isSafeInteger(elementCount))
     throw reader.corrupt(`has the dimensions [${dimensions}]`);
   if (dimensions[0]! % type.blockLength !== 0) {
-    const fault = `has rows of ${dimensions[0]} elements, which are no whole blocks of ${type.name} (${type.blockLength})`;
+    const fault = `has rows of ${dimensions[0]} elements, which are not whole blocks of ${type.name} (${type.blockLength})`;
     throw reader.corrupt(fault);
   }
   const byteLength = (elementCount / type.blockLength) * type.blockBytes;
   const begin = reader.count();
   if (begin % alignment !== 0)
-    throw reader.corrupt(`begins at offset ${begin}, which is no multiple of ${alignment}`);
+    throw reader.corrupt(`begins at offset ${begin}, which is not a multiple of ${alignment}`);
   return { name, type, dimensions, begin, end: begin + byteLength };
 }
 

@@ -140,7 +140,7 @@ class GgufTensorRows implements CheckpointTensor {
     return { format: FORMATS[type], readRows: (first, count) => this.#readCodes(type, first, count) };
   }
 
-  /** A row that is no whole number of super-blocks has none that a tile could hold. */
+  /** A row that is not a whole number of super-blocks has none that a tile could hold. */
   #superBlocks(): StoredSuperBlocks | undefined {
     const type = this.#type;
     if (!isSuperBlockType(type) || this.shape.length < 2 || this.#width % SUPER_BLOCK_INPUTS !== 0)

@@ -67,7 +67,7 @@ export const falconH1: GgufArchitecture = {
     if (!has('output.weight'))
       fields.refuse(
         'general.architecture',
-        'is "falcon-h1" without the tensor "output.weight": the factor of the embedding is in its values, so it is no output matrix',
+        'is "falcon-h1" without the tensor "output.weight": the factor of the embedding is in its values, so it is not an output matrix',
       );
     return {
       ...mambaKeys(facts, 'falcon-h1'),

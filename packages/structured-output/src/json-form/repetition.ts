@@ -41,7 +41,7 @@ export function windowStart(end: number): number {
 
 /**
  * Whether the last `unit` bytes are members of one list or object, from the comma before them: brackets are balanced, and
- * there is a text in them. Lists of numbers are data, in which equal values are no loop.
+ * there is a text in them. Lists of numbers are data, in which equal values are not a loop.
  */
 export function isMemberUnit(bytes: Uint8Array, unit: number, end: number): boolean {
   const start = end - unit;

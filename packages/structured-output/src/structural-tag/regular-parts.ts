@@ -4,7 +4,7 @@
 import { larkLiteral, larkRegex } from '../lark/write-lark.ts';
 import type { TagNode } from '../tag-node.ts';
 
-/** `isPlain`: whether a text has no special tokens, which are no text of a terminal. */
+/** `isPlain`: whether a text has no special tokens, which are not text of a terminal. */
 export function isRegular(node: TagNode, isPlain: (text: string) => boolean): boolean {
   switch (node.kind) {
     case 'text':
@@ -48,7 +48,7 @@ export function toTerminal(
       case 'sequence':
         return `(${node.items.map(write).join(' ')})`;
       default:
-        throw new Error(`A part of the kind ${node.kind} is no terminal.`);
+        throw new Error(`A part of the kind ${node.kind} is not a terminal.`);
     }
   };
   return nodes.map(write).join(' ');

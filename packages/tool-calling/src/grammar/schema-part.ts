@@ -22,7 +22,7 @@ export function openSchema({ schema, root, place, isStrict }: SchemaPart): ToolS
   if (merged === null)
     throw new ToolGrammarError(
       place,
-      'The schema, or one that it refers to, is no schema or refers to itself',
+      'The schema, or one that it refers to, is not a schema or refers to itself',
     );
   if (isStrict && merged.conflict !== null)
     throw new ToolGrammarError(

@@ -82,7 +82,7 @@ it('marks of reasoning before a text hide no calls', () => {
   expect(readBack(source, ['Rome', 'Bern'])).toHaveLength(2);
 });
 
-it('an empty answer after calls, and the end of a text before them, are no part of a call', () => {
+it('an empty answer after calls, and the end of a text before them, are not part of a call', () => {
   const calls = each(
     '{% if loop.first %}<|calls|>{% endif %}<|call|>{{ fn.name }}<|args|>{{ fn.arguments | tojson }}',
   );
