@@ -243,7 +243,7 @@ describe('boundaries', () => {
     }
   });
 
-  // Data without code, such as the demo model, is no package of the table.
+  // Data without code, such as the demo model, is not a package of the table.
   test('the table of ARCHITECTURE.md shows the imports of every package', () => {
     const text = readFileSync(join(REPOSITORY, 'ARCHITECTURE.md'), 'utf8');
     const rows = [...text.matchAll(/^\| `([a-z-]+)` +\|[^|]+\|([^|]+)\|$/gm)];

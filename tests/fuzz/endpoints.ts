@@ -233,7 +233,7 @@ function bounded(body: unknown, random: Random): unknown {
   return { ...body, ...Object.fromEntries(names.map(name => [name, 2])) };
 }
 
-/** Sometimes text that is no JSON, or not as long as it should be. */
+/** Sometimes text that is not JSON, or not as long as it should be. */
 function broken(text: string, random: Random): string {
   if (!random.chance(ODDITY)) return text;
   const cut = random.below(text.length + 1);

@@ -1,4 +1,5 @@
-// What a running server does when a model's process dies, while it is busy, and when it is told to stop.
+// What a running server does when a model's process dies, while it is busy, and when it receives a stop
+// signal.
 
 import { once } from 'node:events';
 import { connect } from 'node:net';
