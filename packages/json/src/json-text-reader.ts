@@ -15,7 +15,7 @@ export class JsonSliceTooLongError extends Error {
   override readonly name = 'JsonSliceTooLongError';
 }
 
-/** Longest name of a property on the way to the values, and most properties of one object there. */
+/** Maximum length of a property name on the way to the values, and maximum number of properties of one object there. */
 const MAX_KEY_LENGTH = 1_000;
 const MAX_KEYS = 1_000;
 

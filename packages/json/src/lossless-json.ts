@@ -153,7 +153,7 @@ function replaceBigInt(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? rawJSON(String(value)) : value;
 }
 
-/** Deep nesting would exhaust the stack of every recursive reader behind the parser, so it is refused before. */
+/** Deep nesting would exhaust the stack of every recursive reader that follows the parser, so it is refused before. */
 function checkDepth(text: string, maxDepth: number): void {
   let depth = 0;
   for (let position = 0; position < text.length; position++) {

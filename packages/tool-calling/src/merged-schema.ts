@@ -88,15 +88,15 @@ function findClosedPart(parts: readonly ToolSchema[]): string | null {
   return isNaming && !parts.every(isOpen) ? 'additionalProperties' : null;
 }
 
-const LEAST = new Set(['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties']);
-const MOST = new Set(['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties']);
+const LOWER_BOUNDS = new Set(['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties']);
+const UPPER_BOUNDS = new Set(['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties']);
 
 /** What both say together; undefined where one keyword cannot say it. */
 function merge(keyword: string, a: unknown, b: unknown): unknown {
   if (isSilent(keyword) || printValue(a) === printValue(b)) return a;
   if (typeof a === 'number' && typeof b === 'number') {
-    if (LEAST.has(keyword)) return Math.max(a, b);
-    if (MOST.has(keyword)) return Math.min(a, b);
+    if (LOWER_BOUNDS.has(keyword)) return Math.max(a, b);
+    if (UPPER_BOUNDS.has(keyword)) return Math.min(a, b);
   }
   if (keyword === 'properties' && isSchema(a) && isSchema(b)) {
     const merged = Object.assign(emptyMap<unknown>(), a);

@@ -192,7 +192,7 @@ export class ScriptedModel extends ScriptedRunner implements SlotModelRunner {
         throw new Error(`Slot ${slot} reads the state of ${before?.join()}, not that of its tokens.`);
       for (const { offset, entry } of states.writes) {
         if (offset < 0 || offset >= tokenIds.length || entry < 0 || entry >= this.states!.count)
-          throw new Error(`Slot ${slot} writes state ${entry} behind token ${offset}.`);
+          throw new Error(`Slot ${slot} writes state ${entry} after token ${offset}.`);
         if (isRead.has(entry) || written.has(entry)) throw new Error(`State ${entry} is used twice.`);
         written.add(entry);
         this.#states[entry] = history.slice(0, computedLength + offset + 1);

@@ -7,13 +7,7 @@ import type { DecoderConfig } from '../hugging-face/decoder-config.ts';
 import { type ExpertsConfig, SHARED_EXPERT_MODULES } from '../hugging-face/experts-config.ts';
 import type { Architecture, ConfigReader, DecoderFeatures } from './architecture.ts';
 import type { ConfigKeys } from './config-keys.ts';
-import {
-  expertsBehindFirst,
-  mixtureLayers,
-  readExperts,
-  readGroups,
-  sigmoidExperts,
-} from './read-experts.ts';
+import { expertsAfterFirst, mixtureLayers, readExperts, readGroups, sigmoidExperts } from './read-experts.ts';
 import { latentHeads, readLatent } from './read-latent.ts';
 
 const LATENT_SIZES = {
@@ -46,7 +40,7 @@ export const deepseekV2: Architecture = {
     if (keys.norm_topk_prob) reader.refuse('norm_topk_prob', 'must be absent or false');
     return latentMixture(keys, reader, {
       isInterleaved: true,
-      hasExperts: expertsBehindFirst(keys),
+      hasExperts: expertsAfterFirst(keys),
       predictionLayerCount: 0,
       experts: {
         isNormalised: false,
@@ -79,7 +73,7 @@ export const deepseekV3: Architecture = {
     refuseOther(keys, reader, 'sigmoid');
     return latentMixture(keys, reader, {
       isInterleaved: keys.rope_interleave ?? true,
-      hasExperts: expertsBehindFirst(keys),
+      hasExperts: expertsAfterFirst(keys),
       predictionLayerCount: keys.num_nextn_predict_layers ?? keys.num_mtp_layers ?? 1,
       experts: sigmoidExperts(keys, reader, 2.5),
     });

@@ -3,7 +3,7 @@
 // Source: transformers, models/glm4_moe/modeling_glm4_moe.py and configuration_glm4_moe.py
 
 import type { Architecture } from './architecture.ts';
-import { expertsBehindFirst, mixtureLayers, readExperts, sigmoidExperts } from './read-experts.ts';
+import { expertsAfterFirst, mixtureLayers, readExperts, sigmoidExperts } from './read-experts.ts';
 
 export const glm4Moe: Architecture = {
   modelType: 'glm4_moe',
@@ -30,7 +30,7 @@ export const glm4Moe: Architecture = {
         ...sigmoidExperts(keys, reader, 1),
       }),
       ropes: [reader.rope({ defaultPartialFactor: 0.5 })],
-      layer: mixtureLayers(keys, { sharedSize, hasExperts: expertsBehindFirst(keys) }),
+      layer: mixtureLayers(keys, { sharedSize, hasExperts: expertsAfterFirst(keys) }),
     };
   },
 };

@@ -94,7 +94,7 @@ export function qwenExpertLayers(keys: ConfigKeys, reader: ConfigReader): (layer
 }
 
 /** Ordinary layers first, by `first_k_dense_replace`, and then layers with experts. The architecture has a default of the key. */
-export function expertsBehindFirst({ first_k_dense_replace: first }: ConfigKeys): (layer: number) => boolean {
+export function expertsAfterFirst({ first_k_dense_replace: first }: ConfigKeys): (layer: number) => boolean {
   return layer => layer >= first!;
 }
 

@@ -22,7 +22,7 @@ import { lfm2, lfm2Moe, qwen3Next, qwen35, qwen35Moe } from './memory-architectu
 const RELU2 = { hidden_act: 'relu2' } as const;
 
 /** Norms after attention and MLP only. */
-const NORMS_BEHIND = {
+const NORMS_AFTER = {
   post_attention_layernorm: 'post_attention_norm',
   post_feedforward_layernorm: 'post_ffw_norm',
 } as const;
@@ -32,7 +32,7 @@ const olmo2: GgufArchitecture = {
   modelType: 'olmo2',
   hasWindows: true,
   hasLocalBase: true,
-  modules: NORMS_BEHIND,
+  modules: NORMS_AFTER,
   configKeys: facts => {
     const found = windowKeys(facts, 'olmo2');
     if (found === undefined) return {};
@@ -72,7 +72,7 @@ const granite: GgufArchitecture = {
 const exaone4: GgufArchitecture = {
   modelType: 'exaone4',
   hasWindows: true,
-  modules: NORMS_BEHIND,
+  modules: NORMS_AFTER,
   configKeys: facts => windowKeys(facts, 'exaone4') ?? { sliding_window: null },
 };
 

@@ -242,9 +242,13 @@ export class DecoderWeights {
     const isOther = (name: string) =>
       this.#config.isTextPart && this.#prefix !== '' && !name.startsWith(this.#prefix);
     const { layerCount, predictionLayerCount } = this.#config;
-    const behind = Array.from({ length: predictionLayerCount }, (_, i) => `${this.#layer(layerCount + i)}.`);
+    const predictionLayers = Array.from(
+      { length: predictionLayerCount },
+      (_, i) => `${this.#layer(layerCount + i)}.`,
+    );
     const unread = unreadModules(this.#config).map(module => `${this.#prefix}${module}.`);
-    const isLeftOut = (name: string) => [...behind, ...unread].some(start => name.startsWith(start));
+    const isLeftOut = (name: string) =>
+      [...predictionLayers, ...unread].some(start => name.startsWith(start));
     // A stored copy of a tied head, which `checkTiedHead` compares, old rotary tables, layers that predict further tokens, and keys of
     // layers that attend to those of others, which transformers ignores.
     this.source.checkAllUsed(

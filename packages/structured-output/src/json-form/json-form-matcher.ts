@@ -352,8 +352,8 @@ export class JsonFormMatcher implements ConstraintMatcher {
 
   #findFacts(): GrammarFacts {
     const { place, frame, gap, number } = this.#position.reader;
-    const isBehindValue = place === 'value-end' || place === 'number' || place === 'word';
-    const asksClose = isBehindValue && frame !== null && gap.lineEnds === 0;
+    const isAfterValue = place === 'value-end' || place === 'number' || place === 'word';
+    const asksClose = isAfterValue && frame !== null && gap.lineEnds === 0;
     const needsClose = this.#form.guardsRepetition || this.#form.layout === 'canonical';
     const mayClose =
       asksClose && needsClose ? this.#grammarAllows(frame.isObject ? CLOSE_OBJECT : CLOSE_LIST) : true;

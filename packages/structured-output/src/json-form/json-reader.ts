@@ -158,7 +158,7 @@ export class JsonReader {
       this.#leaveWhole();
       return fits || this.#isLenient;
     }
-    if (this.#isBehindWord(byte)) {
+    if (this.#isAfterWord(byte)) {
       this.#place = 'marks';
       return this.#readMark(byte);
     }
@@ -191,7 +191,7 @@ export class JsonReader {
   }
 
   /** A number or word that is a whole part ends with the first byte after it. */
-  #isBehindWord(byte: number): boolean {
+  #isAfterWord(byte: number): boolean {
     if (this.#shape === null || this.#frame !== null) return false;
     if (this.#place === 'number') return !isNumberByte(byte);
     return this.#place === 'word' && !isLetter(byte);

@@ -66,7 +66,7 @@ export class ShapeAutomaton {
   readonly start: ShapeNode;
   readonly #states: State[] = [];
   /** Parts with names: their first state, and the one after them. Which of its places a part stands at is not kept. */
-  readonly #rules = new Map<string, { readonly first: number; readonly behind: number[] }>();
+  readonly #rules = new Map<string, { readonly first: number; readonly returns: number[] }>();
   readonly #nodes = new Map<string, ShapeNode>();
   /** The outline is not known any more: everything fits. */
   readonly #lost: ShapeNode = {
@@ -100,20 +100,20 @@ export class ShapeAutomaton {
   #step(node: ShapeNode, byte: number): ShapeStep {
     if (node === this.#lost) return { node: this.#lost, json: null };
     const moved: Thread[] = [];
-    const behindJson: Thread[] = [];
+    const afterJson: Thread[] = [];
     let hasLongNumbers = false;
     for (const { state: at, read } of node.threads) {
       const state = this.#states[at]!;
       if (state.kind === 'json') {
         if (!state.first.includes(String.fromCharCode(byte))) continue;
         hasLongNumbers ||= state.hasLongNumbers;
-        behindJson.push({ state: state.next, read: '' });
+        afterJson.push({ state: state.next, read: '' });
       } else moved.push(...move(state, at, read, byte));
     }
-    if (behindJson.length === 0) return { node: moved.length === 0 ? null : this.#nodeOf(moved), json: null };
+    if (afterJson.length === 0) return { node: moved.length === 0 ? null : this.#nodeOf(moved), json: null };
     // Where the byte may be text as well, nothing is known of the form from here on.
     if (moved.length > 0) return { node: this.#lost, json: null };
-    return { node: this.#nodeOf(behindJson), json: { hasLongNumbers } };
+    return { node: this.#nodeOf(afterJson), json: { hasLongNumbers } };
   }
 
   /** The node of these threads, with everything that may follow them without a byte. */
@@ -167,7 +167,7 @@ export class ShapeAutomaton {
     switch (shape.kind) {
       case 'text': {
         const bytes = new TextEncoder().encode(shape.text);
-        return bytes.reduceRight((behind, byte) => this.#add({ kind: 'byte', byte, next: behind }), next);
+        return bytes.reduceRight((after, byte) => this.#add({ kind: 'byte', byte, next: after }), next);
       }
       case 'json':
         return this.#add({ ...shape, next });
@@ -178,14 +178,14 @@ export class ShapeAutomaton {
       case 'other':
         return this.#add({ kind: 'other', beginnings: shape.beginnings.map(toByteText) });
       case 'sequence':
-        return shape.items.reduceRight((behind, item) => this.#build(item, behind), next);
+        return shape.items.reduceRight((after, item) => this.#build(item, after), next);
       case 'choice':
         return this.#add({ kind: 'split', nexts: shape.items.map(item => this.#build(item, next)) });
       case 'rules': {
         const bodies = Object.entries(shape.rules).map(([name, body]) => {
           const begin = { kind: 'split' as const, nexts: [] as number[] };
           const end = { kind: 'split' as const, nexts: [] as number[] };
-          const rule = { first: this.#add(begin), behind: end.nexts };
+          const rule = { first: this.#add(begin), returns: end.nexts };
           this.#rules.set(name, rule);
           return { body, begin, end: this.#add(end) };
         });
@@ -193,8 +193,8 @@ export class ShapeAutomaton {
         return this.#build(shape.content, next);
       }
       case 'rule': {
-        const { first, behind } = this.#rules.get(shape.name)!;
-        behind.push(next);
+        const { first, returns } = this.#rules.get(shape.name)!;
+        returns.push(next);
         return first;
       }
       case 'repeated': {

@@ -50,10 +50,10 @@ const either = (parts: readonly Language[]): Language => ({
   texts: new Set(parts.flatMap(part => [...part.texts])),
 });
 
-function repeated(item: Language, least: number, most: number): Language {
-  const counts = Array.from({ length: most - least + 1 }, (_, i) => least + i);
+function repeated(item: Language, min: number, max: number): Language {
+  const counts = Array.from({ length: max - min + 1 }, (_, i) => min + i);
   const { texts } = either(counts.map(count => joined(Array<Language>(count).fill(item))));
-  return { pattern: `(?:${item.pattern}){${least},${most}}`, texts };
+  return { pattern: `(?:${item.pattern}){${min},${max}}`, texts };
 }
 
 const languages = fc
@@ -65,7 +65,7 @@ const languages = fc
       fc.array(tie('language'), { minLength: 1, maxLength: 3 }).map(either),
       fc
         .tuple(tie('language'), fc.nat(2), fc.nat(2))
-        .map(([item, least, more]) => repeated(item, least, least + more)),
+        .map(([item, min, more]) => repeated(item, min, min + more)),
     ),
   }))
   .language.filter(({ texts }) => texts.size <= MAX_TEXTS);

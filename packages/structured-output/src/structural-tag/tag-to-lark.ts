@@ -198,9 +198,9 @@ class TagWriter {
 
   /** Text of bounded length with the first `end` after it. */
   #boundedText({ length, first, place }: Extract<TagNode, { kind: 'any-text' }>, end: string): string {
-    const { least, most } = length!;
+    const { min, max } = length!;
     const taken = first === undefined ? 0 : 1;
-    const count = `${Math.max(0, least - taken)},${most === null ? '' : most - taken}`;
+    const count = `${Math.max(0, min - taken)},${max === null ? '' : max - taken}`;
     const text = larkRegex(this.#leaves.toRegex(`${first ?? ''}(?s:.{${count}})`, place));
     // Text never matches a special token, so nothing but the end has one.
     if (!this.#isPlain(end)) return this.#textAndEnd(text, this.#beforeSpecial(end));

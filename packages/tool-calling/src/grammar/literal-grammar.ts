@@ -66,19 +66,19 @@ interface Entry {
 function listOf(entries: readonly Entry[], separator: string, place: string): TagNode {
   const required = entries.filter(entry => entry.isRequired);
   const others = entries.filter(entry => !entry.isRequired);
-  const behind = (from: number) =>
+  const othersFrom = (from: number) =>
     others.slice(from).map(({ node }) => optional(sequence(text(separator), node)));
   if (required.length > 0)
     return sequence(
       ...required.flatMap(({ node }, index) => (index === 0 ? [node] : [text(separator), node])),
-      ...behind(0),
+      ...othersFrom(0),
     );
   if (others.length > OPTIONAL_LIMIT)
     throw new ToolGrammarError(
       place,
       `Without a required one there may be ${OPTIONAL_LIMIT} optional properties in the calls of this model`,
     );
-  const firsts = others.map(({ node }, index) => sequence(node, ...behind(index + 1)));
+  const firsts = others.map(({ node }, index) => sequence(node, ...othersFrom(index + 1)));
   return firsts.length === 0 ? text('') : optional(choice(firsts));
 }
 

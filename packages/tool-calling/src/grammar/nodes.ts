@@ -53,8 +53,8 @@ export const textValue = (place: string, length?: TextLength, first?: string): T
 
 /** Unit: characters. */
 export interface TextLength {
-  readonly least: number;
-  readonly most: number | null;
+  readonly min: number;
+  readonly max: number | null;
 }
 
 /** Names of arguments and keys where the schema names none, as a regular expression. */

@@ -65,7 +65,7 @@ export function lengthOf({
   readonly maxLength?: number;
 }) {
   if (minLength === undefined && maxLength === undefined) return undefined;
-  return { least: minLength ?? 0, most: maxLength ?? null };
+  return { min: minLength ?? 0, max: maxLength ?? null };
 }
 
 /** Throws: `ToolGrammarError` for a keyword of a strict schema that is not among `enforced`. */

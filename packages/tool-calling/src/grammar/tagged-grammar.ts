@@ -65,7 +65,7 @@ type ValueForm =
 /** Parts of one value: those that double with every reference would take forever. */
 const PART_LIMIT = 256;
 
-/** The mark behind a name, its value, and the mark behind that. */
+/** The mark after a name, its value, and the mark after that. */
 function valueGrammar(part: SchemaPart, form: TaggedForm): TagNode {
   const { nameEnd, jsonNameEnd, close } = form;
   const types = typesOf(part.schema, part.root);
@@ -92,8 +92,8 @@ function valueGrammar(part: SchemaPart, form: TaggedForm): TagNode {
 /** A string and the mark after it. Where strings may stand between marks, one that begins as those do has them. */
 function textGrammar(place: string, { wrap, close }: TaggedForm, length?: TextLength): TagNode {
   if (wrap === undefined) return sequence(textValue(place, length), text(close));
-  const isEmptyAllowed = length === undefined || length.least === 0;
-  const isEmptyOnly = length?.most === 0;
+  const isEmptyAllowed = length === undefined || length.min === 0;
+  const isEmptyOnly = length?.max === 0;
   const plain = sequence(textValue(place, length, `[^${wrap.open[0]}]`), text(close));
   return choice([
     ...(isEmptyAllowed ? [text(close)] : []),
@@ -102,7 +102,7 @@ function textGrammar(place: string, { wrap, close }: TaggedForm, length?: TextLe
   ]);
 }
 
-/** The mark behind a name, and the text of one value. Null where that would be read as another value. */
+/** The mark after a name, and the text of one value. Null where that would be read as another value. */
 function writtenValue(form: TaggedForm, value: unknown, types: ReadonlySet<ValueType>): string | null {
   const { nameEnd, jsonNameEnd = nameEnd, close } = form;
   if (typeof value !== 'string') {

@@ -107,7 +107,7 @@ export function createTaggedArguments(form: TaggedForm, parameters: ToolSchema):
   };
 }
 
-/** The texts that may stand behind a name. */
+/** The texts that may follow a name. */
 function nameEndsOf({ nameEnd, jsonNameEnd }: TaggedForm): readonly string[] {
   return jsonNameEnd === undefined ? [nameEnd] : [nameEnd, jsonNameEnd];
 }

@@ -34,9 +34,9 @@ export class SequenceConstraint {
   readonly #reasoningEnd: ReasoningEnd | null;
   readonly #watch: TriggerWatch | null;
   /** The matcher after text that may be the beginning of a trigger, or is one. */
-  #behindText: ConstraintMatcher | null = null;
+  #triggerMatcher: ConstraintMatcher | null = null;
   /** The matcher has accepted the beginning of the trigger. */
-  #isBehindText = true;
+  #isTriggerAccepted = true;
   /**
    * `free`: text before a trigger. `near`: the text may end in the beginning of one, so the next token may hold its end and what
    * follows. `released`: no trigger can come any more.
@@ -50,8 +50,8 @@ export class SequenceConstraint {
     this.#options = options;
     if (source !== undefined) {
       this.#watch = source.#watch === null ? null : source.#watch.fork();
-      this.#behindText = source.#behindText === null ? null : source.#behindText.fork();
-      this.#isBehindText = source.#isBehindText;
+      this.#triggerMatcher = source.#triggerMatcher === null ? null : source.#triggerMatcher.fork();
+      this.#isTriggerAccepted = source.#isTriggerAccepted;
       this.#reasoningEnd = source.#reasoningEnd === null ? null : source.#reasoningEnd.fork();
       this.#phase = source.#phase;
       return;
@@ -68,7 +68,7 @@ export class SequenceConstraint {
   }
 
   get #active(): ConstraintMatcher {
-    return this.#behindText ?? this.#matcher;
+    return this.#triggerMatcher ?? this.#matcher;
   }
 
   /** Every token may come next, so no mask is needed. */
@@ -144,11 +144,11 @@ export class SequenceConstraint {
     if (state === 'free') return 'open';
     guard(() => {
       const matcher = this.#matcher.fork();
-      this.#behindText = matcher;
+      this.#triggerMatcher = matcher;
       // The rest of a character that began in an earlier token is not text by itself, so a trigger after it
       // could not be followed.
-      this.#isBehindText = matcher.accept(tokenId);
-      if (!this.#isBehindText && state === 'hit')
+      this.#isTriggerAccepted = matcher.accept(tokenId);
+      if (!this.#isTriggerAccepted && state === 'hit')
         throw new MatcherFailed(`The constraint refuses token ${tokenId}.`);
     });
     this.#phase = state === 'hit' ? 'answer' : 'near';
@@ -157,12 +157,12 @@ export class SequenceConstraint {
 
   #leaveNear(state: TriggerState): void {
     if (state === 'near') return;
-    if (state === 'hit' && !this.#isBehindText)
+    if (state === 'hit' && !this.#isTriggerAccepted)
       throw new MatcherFailed('The constraint lost the beginning of a trigger.');
     this.#phase = state === 'hit' ? 'answer' : state === 'over' ? 'released' : 'free';
     if (this.#phase === 'answer') return;
-    this.#behindText?.dispose();
-    this.#behindText = null;
+    this.#triggerMatcher?.dispose();
+    this.#triggerMatcher = null;
   }
 
   /**
@@ -190,15 +190,15 @@ export class SequenceConstraint {
   /**
    * Jump-forward decoding: proposes the tokens of the only way in which the answer can go on, and returns how many. The
    * model may still draw others, because the same text can be written in other tokens. The constraint stays as it is.
-   * Mutates: `proposed`, at most `most` tokens.
+   * Mutates: `proposed`, at most `maxTokens` tokens.
    */
-  jumpForward(proposed: Int32Array, most: number): number {
+  jumpForward(proposed: Int32Array, maxTokens: number): number {
     if (this.#phase !== 'answer') return 0;
     const { vocabulary, scratch } = this.#options;
     let ahead: ConstraintMatcher | null = null;
     let count = 0;
     try {
-      while (count < most) {
+      while (count < maxTokens) {
         (ahead ?? this.#active).fillMask(scratch);
         const tokenId = onlyContinuation(vocabulary, scratch);
         if (tokenId === undefined) break;
@@ -258,7 +258,7 @@ export class SequenceConstraint {
 
   /** Legal any number of times. */
   dispose(): void {
-    this.#behindText?.dispose();
+    this.#triggerMatcher?.dispose();
     this.#matcher.dispose();
   }
 }

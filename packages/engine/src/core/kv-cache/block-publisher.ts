@@ -8,7 +8,7 @@ import { type BlockPrefixIndex, NO_BLOCK, type PrefixPlace } from './block-prefi
 /** A place for a sequence in the cache. Its blocks are a row of the block table. */
 export interface BlockOwner extends CachePlace {
   sequence: Sequence | null;
-  /** Shape: `[most blocks of a sequence]`. Of these the first `blockCount` count. */
+  /** Shape: `[maximum number of blocks of a sequence]`. Of these the first `blockCount` count. */
   readonly blocks: Int32Array;
   blockCount: number;
   /** Number of its first blocks that are in the index. */

@@ -119,8 +119,8 @@ function drawTokens(sampler: Sampler, { row, logits, masks }: RowWork): SampledT
   return tokens;
 }
 
-/** The row of logits with `behind` rows after it. */
-function rowFromEnd(logits: Float32Array, behind: number, vocabSize: number): Float32Array {
-  const end = logits.length - behind * vocabSize;
+/** The row of logits with `rowsAfter` rows after it. */
+function rowFromEnd(logits: Float32Array, rowsAfter: number, vocabSize: number): Float32Array {
+  const end = logits.length - rowsAfter * vocabSize;
   return logits.subarray(end - vocabSize, end);
 }

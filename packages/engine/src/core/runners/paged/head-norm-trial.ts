@@ -36,9 +36,9 @@ export interface TrialData {
 
 export function trialData(headSize: number): TrialData {
   let seed = 0;
-  const random = (length: number, least: number, most: number): Float64Array => {
+  const random = (length: number, min: number, max: number): Float64Array => {
     const start = 2 ** 20 * seed++;
-    return halves(Array.from({ length }, (_, i) => least + (most - least) * scatter(start + i)));
+    return halves(Array.from({ length }, (_, i) => min + (max - min) * scatter(start + i)));
   };
   const { query, key } = TRIAL_HEADS;
   const angles = Array.from({ length: (TRIAL_TOKENS * headSize) / 2 }, (_, i) => {

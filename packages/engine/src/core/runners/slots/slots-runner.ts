@@ -98,7 +98,7 @@ class SlotsRunner implements SlotModelRunner {
    * sample from it, in place.
    */
   readonly #logits: Float32Array;
-  /** Shape: `[most of one row, vocabSize]`. Where chunks write: their place in `#logits` differs from call to call. */
+  /** Shape: `[maximum of one row, vocabSize]`. Where chunks write: their place in `#logits` differs from call to call. */
   readonly #chunkLogits: Float32Array;
 
   constructor(

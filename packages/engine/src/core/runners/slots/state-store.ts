@@ -78,8 +78,8 @@ export function countStates(
   { maxSequences, slotCount, contextLength, prefixCaching, longestDraft }: StateDemand,
 ): number {
   const affordable = Math.floor(KEPT_BYTES / stateBytes(layers));
-  const [least, most] = prefixCaching
+  const [min, max] = prefixCaching
     ? [slotCount, slotCount * (Math.ceil(contextLength / STATE_INTERVAL) + 3)]
     : [1, maxSequences * longestDraft + 1];
-  return 2 * maxSequences + Math.max(least, Math.min(affordable, most));
+  return 2 * maxSequences + Math.max(min, Math.min(affordable, max));
 }
