@@ -1,5 +1,6 @@
-// What the filter `safe` gives. Chat templates are not escaped, but Python still escapes the other side where such a text is
-// added to a plain one: `"<b>" | safe + name`. Kept in variables and through conditions; everywhere else it is a plain text.
+// The result of the filter `safe`. Chat templates are not escaped, but Python still escapes the other side
+// where such a text is added to a plain one: `"<b>" | safe + name`. Kept in variables and through conditions;
+// everywhere else it is a plain text.
 
 import { chargeItems, chargeText } from './meter.ts';
 import type { Value } from './values.ts';

@@ -127,8 +127,8 @@ export function capitalize(text: string): string {
 }
 
 /**
- * The text with each piece that the pattern finds as another one. Pieces are found one by one: `replace` and `split` would
- * list millions of them before anybody could charge for one.
+ * The text with each match of the pattern changed. Matches are found one by one: `replace` and `split` would
+ * list millions of them before one could be charged.
  */
 export function mapPieces(text: string, pattern: RegExp, change: (piece: string) => string): string {
   const pieces: string[] = [];

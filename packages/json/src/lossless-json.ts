@@ -13,7 +13,7 @@ export class JsonSyntaxError extends SyntaxError {
   override readonly name = 'JsonSyntaxError';
   /** Characters from the start of the text to the fault. Unit: UTF-16 code units. */
   readonly position: number;
-  /** The limit beyond which the text goes where it is JSON; null where it is none. */
+  /** The limit that the text exceeds; null where the text is not JSON. */
   readonly limit: JsonLimit | null;
 
   constructor(

@@ -28,7 +28,7 @@ const DEPTH_LIMIT = 32;
 const ARGUMENT_NAME = /^[A-Za-z_]\w*$/;
 /** Names of arguments where the schema names none. */
 const ANY_ARGUMENT = '[A-Za-z_][A-Za-z0-9_]{0,63}';
-/** Where any of them may be the first one, each is written out after all before it. */
+/** Where any property may be the first one, the grammar repeats all later ones for each. */
 const OPTIONAL_LIMIT = 128;
 /** Name of the rule of any value; those of references begin with a number sign. */
 const ANY_VALUE = 'any value';
@@ -76,7 +76,7 @@ function listOf(entries: readonly Entry[], separator: string, place: string): Ta
   if (others.length > OPTIONAL_LIMIT)
     throw new ToolGrammarError(
       place,
-      `Without a required one there may be ${OPTIONAL_LIMIT} optional properties in the calls of this model`,
+      `Without a required property, there may be at most ${OPTIONAL_LIMIT} optional properties in the calls of this model`,
     );
   const firsts = others.map(({ node }, index) => sequence(node, ...othersFrom(index + 1)));
   return firsts.length === 0 ? text('') : optional(choice(firsts));

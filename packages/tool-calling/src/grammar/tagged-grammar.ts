@@ -62,7 +62,7 @@ type ValueForm =
   | { readonly kind: 'text'; readonly length: ReturnType<typeof lengthOf> }
   | { readonly kind: 'json'; readonly part: SchemaPart; readonly schema: ToolSchema };
 
-/** Parts of one value: those that double with every reference would take forever. */
+/** Maximum number of parts of one value: those that double with every reference would take forever. */
 const PART_LIMIT = 256;
 
 /** The mark after a name, its value, and the mark after that. */
@@ -75,7 +75,7 @@ function valueGrammar(part: SchemaPart, form: TaggedForm): TagNode {
   const forms = formsOf(part, { partsLeft: PART_LIMIT });
   if (jsonNameEnd === undefined) {
     if (forms.some(({ kind }) => kind === 'text')) checkBesideText(part, forms);
-    // Any text may be written, that of other values among them.
+    // Any text is allowed, including that of other values.
     if (forms.some(each => each.kind === 'text' && each.length === undefined))
       return sequence(text(nameEnd), textGrammar(part.place, form));
   }
@@ -89,7 +89,10 @@ function valueGrammar(part: SchemaPart, form: TaggedForm): TagNode {
   return choice(written);
 }
 
-/** A string and the mark after it. Where strings may stand between marks, one that begins as those do has them. */
+/**
+ * A string and the mark after it. Where strings may be wrapped in marks, a string that begins like such a
+ * mark is wrapped.
+ */
 function textGrammar(place: string, { wrap, close }: TaggedForm, length?: TextLength): TagNode {
   if (wrap === undefined) return sequence(textValue(place, length), text(close));
   const isEmptyAllowed = length === undefined || length.min === 0;
@@ -138,7 +141,10 @@ function formsOf(part: SchemaPart, budget: { partsLeft: number }): readonly Valu
   });
 }
 
-/** Text may be that of any value of another type, so of these the types alone are enforced. Throws: `ToolGrammarError`. */
+/**
+ * The text of a string may read as a value of another type, so only the types of such values are enforced.
+ * Throws: `ToolGrammarError`.
+ */
 function checkBesideText(part: SchemaPart, forms: readonly ValueForm[]): void {
   if (!part.isStrict) return;
   for (const form of forms) {

@@ -27,7 +27,7 @@ export function probeDialect(render: RenderConversation): ToolDialect | null {
   if (one === null || one.split(FIRST).length !== 2) return null;
   const call = readJsonCall(one) ?? readNamedArguments(render, one);
   if (call === null) return null;
-  // Where something counts the calls, the text of the first one is known.
+  // Where a template numbers its calls, only a dialect with a single call reads back.
   for (const marks of [readMarks(render, call, one), singleMarks(call)]) {
     const dialect = createDialect(render, call, marks);
     if (dialect !== null && readsCallsBack(render, dialect)) return dialect;
