@@ -124,13 +124,16 @@ export interface LayerCache {
   /** Layer whose cache this one of a `kernels` graph attends to: it has no inputs and outputs for a cache of its own. */
   readonly kvSource?: number | undefined;
   /**
-   * Of a recurrent layer of a `kernels` graph: the shapes of its states, in float32, in place of keys and
-   * values. It has no inputs and outputs for a cache. Empty: the layer remembers nothing.
+   * Only for a recurrent layer of a `kernels` graph: the shapes of its states, in float32, in place of keys
+   * and values. It has no inputs and outputs for a cache. Empty: the layer remembers nothing.
    */
   readonly states?: readonly (readonly number[])[] | undefined;
   /** The layer has keys and values besides its states. Default: false. */
   readonly hasKeys?: boolean | undefined;
-  /** Of a layer of a `kernels` graph whose keys are its values too: it has no cache of values. Default: false. */
+  /**
+   * The keys of this layer of a `kernels` graph are its values too, so it has no cache of values. Default:
+   * false.
+   */
   readonly keysOnly?: boolean | undefined;
 }
 
@@ -155,18 +158,18 @@ export interface ModelManifest {
   /** Graph file, relative to the manifest or absolute. */
   readonly graphFile: string;
   /**
-   * Of a `paged` graph: the graph for CUDA, beside `graphFile` and over the same weights, with norms of queries and keys inside the
-   * attention. Absent: the same graph.
+   * Only for a `paged` graph: the graph for CUDA, beside `graphFile` and over the same weights, with norms of
+   * queries and keys inside the attention. Absent: the same graph.
    */
   readonly cudaGraphFile?: string;
-  /** Of a `slots` graph. Absent: `lengths`. */
+  /** Only for a `slots` graph. Absent: `lengths`. */
   readonly inputConvention?: InputConvention;
   readonly layerCount: number;
   readonly headCount: number;
   /** Of most layers. */
   readonly kvHeadCount: number;
   readonly headSize: number;
-  /** Of a graph of any variant but `paged` whose layers have caches of different kinds, one for each layer. */
+  /** Only where layers have caches of different kinds, in any variant but `paged`: one for each layer. */
   readonly layerCaches?: readonly LayerCache[];
   readonly hiddenSize: number;
   readonly vocabSize: number;
@@ -177,7 +180,7 @@ export interface ModelManifest {
   /** Element type of the logits of an export of another program. Absent: float32. */
   readonly logitsType?: 'float32' | 'float16';
   readonly parameterCount: number;
-  /** Of a graph with mixtures of experts. */
+  /** Only for a graph with mixtures of experts. */
   readonly experts?: ExpertFacts;
   /** SHA-256 over the checkpoint's content, format version, variant, precision and type of cache: the build cache key. */
   readonly contentHash: string;

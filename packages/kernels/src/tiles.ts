@@ -88,8 +88,8 @@ export interface SuperBlockCodes {
   /** Shape: `[16, 256]`, without sign. */
   readonly codes: Uint8Array;
   /**
-   * Of each block the scale and the minimum; in `q6-k` the scales of inputs 0 to 15 and of the others, in two's complement. Shape:
-   * `[16, 8, 2]`.
+   * Scale and minimum of each block; in `q6-k` the scales of inputs 0 to 15 and of the others, in two's
+   * complement. Shape: `[16, 8, 2]`.
    */
   readonly scales: Uint8Array;
   /** Bits of float16: what scales are multiplied by. Shape: `[16]`. */

@@ -19,7 +19,7 @@ export interface JsonForm {
 /** Maximum number of digits of a number. */
 export interface NumberLimits {
   readonly integerDigits: number;
-  /** Of a number with a fraction or an exponent, or where one is allowed. */
+  /** Limits of a number with a fraction or an exponent, or where one is allowed. */
   readonly significantDigits: number;
   readonly exponentDigits: number;
 }

@@ -27,7 +27,7 @@ interface DataTableProps<Row> {
   readonly label: string;
   readonly columns: readonly DataColumn<Row>[];
   readonly rows: readonly Row[];
-  /** Said in the place of rows where there are none. Absent: it is not known yet whether there are. */
+  /** Shown where there are no rows. Absent: it is not known yet whether there are any. */
   readonly emptyText: string | undefined;
   readonly rowId: (row: Row) => string;
   /** What the rows answer: when it changes, other rows take their place and are shown from the first one. */

@@ -44,7 +44,7 @@ function settle(node: FilterNode, fields: readonly FieldInfo[], type: FieldType)
   }
 }
 
-/** Type of a field; `unknown` for what is none. */
+/** Type of a field; `unknown` for other nodes. */
 export function fieldType(node: FilterNode, fields: readonly FieldInfo[]): FieldType {
   return node.kind === 'field' ? typeOf(fields, node.name) : 'unknown';
 }

@@ -25,7 +25,10 @@ export interface ModelHealth {
   readonly id: string;
   readonly state: ModelState;
   readonly detail?: string;
-  /** Of a model that other servers answer for: each of them, in the order of the configuration, without its address. */
+  /**
+   * Only for a model that other servers answer for: each server, in the order of the configuration, without
+   * its address.
+   */
   readonly servers?: readonly {
     /** Circuit breaker: `closed` takes requests, `trying` one, `open` none. */
     readonly breaker: BreakerState;

@@ -22,7 +22,7 @@ export function refuseTooManyLogprobs(count: number): void {
   );
 }
 
-/** Of all tokens and their candidates. */
+/** Number of log probabilities: those of all tokens and of their candidates. */
 export function countPromptLogprobs(tokens: readonly (TokenLogprob | null)[]): number {
   return tokens.reduce((count, token) => count + 1 + (token?.top.length ?? 0), 0);
 }

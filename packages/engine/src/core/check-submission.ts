@@ -30,7 +30,7 @@ export function checkSubmission(message: SubmitMessage, limits: SubmissionLimits
   const { vocabSize, contextLength, maxSequences, maxQueuedSequences, waitingCount, freeSlotCount } = limits;
   const { promptTokenIds, choiceCount, maxTokens, priority = 0 } = message;
   if (priority !== 0 && limits.schedulingPolicy === 'fcfs') {
-    const problem = `priority must be 0, because this model serves requests in the order they come; got ${priority}.`;
+    const problem = `priority must be 0 with this model, whose scheduling policy is fcfs; got ${priority}.`;
     throw invalid('priority', problem);
   }
   if (promptTokenIds.length === 0) throw invalid('prompt', 'The prompt has no tokens.');

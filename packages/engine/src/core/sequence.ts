@@ -23,11 +23,11 @@ export interface CachePlace {
   /** Index among the sequences in the cache. Where the cache has slots, the slot. */
   readonly slot: number;
   /**
-   * Block table of the sequence, in the order of its tokens, where the cache has blocks. Shape: `[most blocks of a
-   * sequence]`; only the blocks of its tokens are valid.
+   * Block table of the sequence, in the order of its tokens, where the cache has blocks. Shape: `[maximum
+   * number of blocks of a sequence]`; only the blocks of its tokens are valid.
    */
   readonly blocks: Int32Array;
-  /** Of a recurrent model: the states that the next row reads and writes. */
+  /** With a recurrent model: the states that the next row reads and writes. */
   readonly rowStates?: RowStates | undefined;
 }
 
@@ -94,7 +94,7 @@ export class Sequence {
   readonly choiceIndex: number;
   readonly randomKey: CounterKey;
   readonly outputTokenIds: number[] = [];
-  /** Of the output; null where the request has no penalties. */
+  /** Counts of the output tokens; null where the request has no penalties. */
   readonly tokenCounts: TokenCounts | null;
   /** Null without a constraint. Preemption leaves it alone: it follows the output, not the cache. */
   readonly constraint: SequenceConstraint | null;

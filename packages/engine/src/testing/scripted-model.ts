@@ -14,9 +14,9 @@ export interface ScriptedModelOptions {
   readonly vocabSize?: number;
   readonly contextLength?: number;
   readonly slotCount?: number;
-  /** Of a model with slots. Default: none. */
+  /** Only for a model with slots. Default: none. */
   readonly rings?: Omit<WindowRings, 'save' | 'load'> | undefined;
-  /** Of a recurrent model with slots. Default: none. */
+  /** Only for a recurrent model with slots. Default: none. */
   readonly states?: StatePool | undefined;
   /** Maximum number of logits rows of a call. Default: one per slot and 8 more. */
   readonly logitsLimit?: number;

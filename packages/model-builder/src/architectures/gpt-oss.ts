@@ -13,7 +13,7 @@ const EXPERTS: ExpertModules = {
   shared: undefined,
 };
 
-/** Of the operator: see `clamped_gate` in `packages/kernels/c/finish-rows.h`. */
+/** The operator's factor of the gate; see `clamped_gate` in `packages/kernels/c/finish-rows.h`. */
 const GATE_FACTOR = 1.702;
 
 export const gptOss: Architecture = {

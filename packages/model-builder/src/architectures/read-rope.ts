@@ -19,7 +19,7 @@ export interface RopeOptions {
   /** Without `partial_rotary_factor`, for model types that may rotate a part of a head. Others must rotate all of it. */
   readonly defaultPartialFactor?: number;
   readonly isInterleaved?: boolean;
-  /** Of the layers that have this rotation. Default: that of the model. */
+  /** Head size of the layers that have this rotation. Default: that of the model. */
   readonly headSize?: number;
   /** Reads the settings of one type of layer, where `rope_parameters` has some for each. */
   readonly layerType?: string;

@@ -37,7 +37,7 @@ export function declareQueryScale(context: QueryScaleContext): void {
   graph.op(`${path}/Unsqueeze`, 'Unsqueeze', [factors, last]);
 }
 
-/** Of the first positions of each period. */
+/** Factors of the queries at the first positions of each period. */
 function queryFactors(
   { growth, period }: NonNullable<DecoderConfig['queryScale']>,
   contextLength: number,

@@ -85,9 +85,9 @@ export interface LayerConfig {
   readonly window: number | undefined;
   readonly headSize: number;
   readonly kvHeadCount: number;
-  /** Of the MLP; in a layer with experts that of the expert which all tokens share, 0 without one. */
+  /** Size of the MLP; in a layer with experts, of the expert that all tokens share, 0 without one. */
   readonly intermediateSize: number;
-  /** A mixture of experts stands in place of the MLP. */
+  /** The layer has a mixture of experts in place of the MLP. */
   readonly hasExperts: boolean;
   /** The layer has no matrix of values: they are its keys before norm and rotation. */
   readonly valuesAreKeys: boolean;
@@ -115,7 +115,7 @@ export interface ShortConvolution {
   readonly kind: 'short-convolution';
   /** Tokens that a convolution covers. */
   readonly kernel: number;
-  /** Of the convolution and of both matrices. */
+  /** Whether the convolution and both matrices have biases. */
   readonly hasBias: boolean;
 }
 
@@ -141,9 +141,9 @@ export interface Mamba2 {
   readonly groupCount: number;
   readonly stateSize: number;
   readonly hasConvolutionBias: boolean;
-  /** Of the matrices. */
+  /** Whether the matrices have biases. */
   readonly hasBias: boolean;
-  /** Least step of time. */
+  /** Lower bound of the time step. */
   readonly leastStep: number;
   /** An RMS norm for each group, in front of the gate or after it; undefined for a gate alone. */
   readonly norm: { readonly isFirst: boolean; readonly groupCount: number } | undefined;

@@ -99,7 +99,7 @@ export class DecoderWeights {
     return tensorRows(this.#tensor(layer, fused.module, 'bias', [fused.rowCount]), fused.firstRow, outputs);
   }
 
-  /** Of a layer with experts. */
+  /** Weights of the experts of a layer that has some. */
   experts(layer: number): LayerExperts {
     const { experts, hiddenSize } = this.#config;
     return new LayerExperts(this.source, {
@@ -159,7 +159,7 @@ export class DecoderWeights {
     return withOffset(this.#tensor(layer, modules[role], 'weight', [heads * headSize]), norm.weightOffset);
   }
 
-  /** Of a latent row. Shape: `[rank]`. */
+  /** Norm of a latent row. Shape: `[rank]`. */
   latentNorm(layer: number, role: keyof typeof LATENT_NORMS): CheckpointTensor {
     const { queryRank, rank } = this.#config.latent!;
     return this.#tensor(layer, LATENT_NORMS[role], 'weight', [role === 'queryLatent' ? queryRank! : rank]);

@@ -18,7 +18,7 @@ export interface LatentAttention {
   readonly rotatedSize: number;
   /** Channels of a head's values. */
   readonly valueSize: number;
-  /** Of the norms of both latent rows. */
+  /** Epsilon of the norms of both latent rows. */
   readonly epsilon: number;
 }
 

@@ -112,7 +112,7 @@ export type RopeResult =
 
 /** Unit: tokens. */
 export interface ContextLengths {
-  /** Of the model. */
+  /** Maximum context of the model. */
   readonly maximum: number;
   /** Before scaling, where config.json says it outside the object. */
   readonly original: number | undefined;

@@ -41,7 +41,7 @@ export interface MemoryEstimate {
   readonly weightBytes: number;
   /** Those that a token reads, of a model with experts; the others may stay in their file. */
   readonly activeWeightBytes?: number;
-  /** Of one sequence of the context, with the states of recurrent layers. */
+  /** Cache of one sequence as long as the context, with the states of recurrent layers. */
   readonly cacheBytes: number;
 }
 

@@ -88,7 +88,7 @@ export interface LayerMatrices {
   readonly memoryBeta?: DecoderMatrix;
   readonly memoryDecay?: DecoderMatrix;
   readonly memoryOutput?: DecoderMatrix;
-  /** Of the MLP, or of the expert that all tokens share. */
+  /** Matrices of the MLP, or of the expert that all tokens share. */
   readonly gateUp?: DecoderMatrix;
   readonly down?: DecoderMatrix;
   readonly experts?: ExpertMatrices;

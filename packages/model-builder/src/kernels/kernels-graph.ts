@@ -178,7 +178,7 @@ function mixers(context: KernelsContext, layer: number, input: NormedInput) {
   ];
 }
 
-/** Of the residual stream, or of the input of the attention beside it. */
+/** The MLP of the residual stream, or of the input of the attention beside it. */
 function addMlp(
   context: KernelsContext,
   layer: number,

@@ -88,7 +88,7 @@ function project(
   });
 }
 
-/** Of the first columns of `input`. */
+/** Convolution of the first columns of `input`. */
 function convolution(context: KernelsContext, layer: number, own: LayerMemory, input: string): string {
   const { graph, config, weights } = context;
   const path = `/model/layers.${layer}/memory/conv`;

@@ -49,7 +49,10 @@ interface ConfigJson {
   readonly text_config?: { readonly quantization_config?: unknown } | null;
 }
 
-/** Of a folder. Throws: as `parseQuantisationConfig`; `source_invalid` for a config.json that cannot be read. */
+/**
+ * The quantisation of a folder. Throws: as `parseQuantisationConfig`; `source_invalid` for a config.json that
+ * cannot be read.
+ */
 export async function readQuantisationConfig(folder: string): Promise<QuantisationConfig | undefined> {
   const path = join(folder, CONFIG_FILE);
   return parseQuantisationConfig(path, await readJsonFile(path));

@@ -21,9 +21,9 @@ const CONFIG = {
   tie_word_embeddings: false,
 } as const;
 
-/** Of the hidden state; a block of 32 inputs has both. */
+/** Channels of the hidden state; one block of 32 inputs has both. */
 const MASSIVE_CHANNELS = [40, 50] as const;
-/** That of the first MLP, whose value reaches thousands. */
+/** The neuron of the first MLP whose value reaches thousands. */
 const MASSIVE_NEURON = 300;
 /** The embedding has the same value there for every token, which the neuron reads. */
 const CONSTANT_CHANNEL = 5;

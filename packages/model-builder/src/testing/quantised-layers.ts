@@ -10,7 +10,7 @@ export interface PackedLayer {
 }
 
 export interface LayerToPack {
-  /** Of the layer, without `.weight`. */
+  /** Name of the layer, without `.weight`. */
   readonly name: string;
   readonly outputs: number;
   readonly inputs: number;

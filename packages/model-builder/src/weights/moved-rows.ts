@@ -5,7 +5,7 @@ import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
 import type { CodeRows } from '../stored-codes.ts';
 import { allocateQuantisedRows, type BlockFormat, type QuantisedRows } from './quantise.ts';
 
-/** Of the codes of the checkpoint. */
+/** Block size of the checkpoint's codes. */
 const BLOCK_SIZE = 32;
 
 /** Unit: elements. */

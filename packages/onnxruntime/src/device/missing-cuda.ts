@@ -18,7 +18,7 @@ export interface CudaEnvironment {
 }
 
 const PROVIDER_FILES = ['libonnxruntime_providers_shared.so', 'libonnxruntime_providers_cuda.so'];
-/** Of the display driver, and of the CUDA 12 runtime that the provider is linked with. */
+/** Library of the display driver, and those of the CUDA 12 runtime that the provider is linked with. */
 const DRIVER_LIBRARY = 'libcuda.so.1';
 const RUNTIME_LIBRARIES = [
   'libcudart.so.12',

@@ -15,7 +15,10 @@ export interface LastRow {
   readonly end: number;
 }
 
-/** The last whole row of an export. Only it is held in memory. Throws: `UserError` for a file that is none. */
+/**
+ * The last whole row of an export. Only it is held in memory. Throws: `UserError` for a file that is not an
+ * export.
+ */
 export async function findLastRow(handle: FileHandle, file: string): Promise<LastRow> {
   const { size } = await handle.stat();
   const end = await findLineFeed(handle, size);

@@ -17,8 +17,8 @@ import { SequenceConstraint } from './sequence-constraint.ts';
 import { tokensAcrossTriggers } from './trigger-watch.ts';
 
 /**
- * Of a row: one mask for the next token and one after each token of its draft; null where any token may come
- * next.
+ * The masks of a row: one for the next token and one after each token of its draft; null where any token may
+ * come next.
  */
 export type RowMasks = readonly TokenMask[] | EngineError | null;
 

@@ -34,9 +34,9 @@ export class BlockPrefixIndex {
   readonly #parents: Int32Array;
   /** By block: how many blocks of the index come directly after it. */
   readonly #followerCounts: Int32Array;
-  /** Of a full block and everything before it. */
+  /** Hash of each full block and everything before it. */
   readonly #hashes: Float64Array;
-  /** Of the blocks at the beginning of prefixes. */
+  /** Cache partition of each block at the beginning of a prefix. */
   readonly #partitions: string[];
   /** Shape: `[blockCount, blockLength]`. */
   readonly #tokenIds: Int32Array;
@@ -154,7 +154,7 @@ export class BlockPrefixIndex {
     this.#partitions[block] = '';
   }
 
-  /** Of the first `length` tokens in that place, and everything before. */
+  /** Hash of the first `length` tokens in that place and everything before. */
   #hash({ partition, parent, tokenIds, start }: PrefixPlace, length: number): BlockHash {
     const before = parent === NO_BLOCK ? this.#hashing.hashPartition(partition) : this.#hashes[parent]!;
     return this.#hashing.hashBlock(before, tokenIds, start, length);

@@ -47,13 +47,16 @@ export class CacheSlot implements CachePlace {
   readonly blockHashes: BlockHash[] = [];
   /** The manager's clock when the content was last used: the smallest is evicted first. */
   lastUsed = 0;
-  /** Of a model with rings: positions before this one may have been overwritten, also by a draft that was not accepted. */
+  /**
+   * With ring caches: positions before this one may have been overwritten, also by a draft that was not
+   * accepted.
+   */
   lostLength = 0;
-  /** Of a model with rings: saved pieces of its tokens, by their first positions. */
+  /** With ring caches: saved pieces of the slot's tokens, by their first positions. */
   readonly pieces = new Map<number, SavedPiece>();
-  /** Of a recurrent model: its states, by ascending length. */
+  /** With a recurrent model: the slot's states, by ascending length. */
   readonly states: SlotState[] = [];
-  /** Of a recurrent model: states of the next step's row. */
+  /** With a recurrent model: states of the next step's row. */
   rowStates: RowStates | undefined = undefined;
 
   constructor(slot: number) {

@@ -229,7 +229,7 @@ export class Scheduler {
     this.#fairShare.admit(group.virtualStart);
     this.#queue.remove(sequence);
     this.#running.splice(findPlace(this.#running, sequence), 0, sequence);
-    // Of a prompt that is cached but for its last token, that token is a decode of this step.
+    // Where all but the last token of a prompt is cached, that token is a decode of this step.
     const isReserved = !isDecode(sequence) || this.#cache.reserve(sequence, sequence.tokenCount);
     assertInvariant(isReserved, 'memory of a prompt was reserved at its admission');
     return true;

@@ -17,7 +17,7 @@ interface RowProgress {
   readonly row: PlannedRow;
   /** For its next token and those after the tokens of its draft, up to where its constraint can follow them. */
   readonly masks: readonly TokenMask[] | null;
-  /** Of its logits: the first, and the one after the last. */
+  /** The first row of its logits, and the row after the last. */
   readonly start: number;
   readonly end: number;
   /** Accepted tokens. */

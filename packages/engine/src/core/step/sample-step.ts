@@ -15,7 +15,10 @@ import { addRowJobs, toSamplingStep } from './row-questions.ts';
 export interface SampledRow {
   /** New tokens of the sequence, in order: at most one more than the row's draft has. Empty for a row that draws none. */
   readonly tokens: readonly SampledToken[];
-  /** Of the prompt tokens that follow the row's tokens, from position `computedLength + 1` on; only when requested. */
+  /**
+   * Log probabilities of the prompt tokens that follow the row's tokens, from position `computedLength + 1`
+   * on; only when requested.
+   */
   readonly promptLogprobs: readonly TokenLogprobs[];
 }
 

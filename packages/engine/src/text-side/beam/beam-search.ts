@@ -30,7 +30,10 @@ export interface Beam {
   readonly tokenIds: Int32Array;
   /** Sum of the log probabilities of the generated tokens, that of the ending token included. */
   readonly sum: number;
-  /** Of the last generated token; null before the first. Without the ending token unless that is kept. */
+  /**
+   * Log probabilities of the last generated token; null before the first. Without the ending token unless
+   * that is kept.
+   */
   readonly lastStep: BeamStep | null;
 }
 

@@ -43,7 +43,10 @@ function isShared(shape: LogitsShape): boolean {
 export type DeviceLogits = readonly LogitsPart[];
 
 export class LogitsStore {
-  /** Of a step's first call, all of whose values are views of it. Shape: `[maximum number of rows, vocabSize]`. Null: there are none. */
+  /**
+   * Logits of a step's first call, of which all values are views. Shape: `[maximum number of rows,
+   * vocabSize]`. Null: none.
+   */
   readonly #whole: OrtValue | null;
   /** By call within a step and number of rows, a power of two. */
   readonly #values = new Map<string, OrtValue>();

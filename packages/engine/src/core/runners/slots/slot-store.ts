@@ -133,7 +133,7 @@ export class KvStore {
     return this.#pools.reduce((sum, { data }) => sum + data.byteLength, 0);
   }
 
-  /** Of the layers whose caches are rings. */
+  /** Pools of the layers whose caches are rings. */
   get rings(): readonly KvPool[] {
     return this.#pools.filter(({ isRing }) => isRing);
   }

@@ -34,7 +34,9 @@ export interface DeviceSamplerOptions extends OrtSessionOptions {
 
 /** Best tokens of a row that are read back: nearly every nucleus is smaller. */
 const CANDIDATE_COUNT = 128;
-/** Of the row without edits; more log probabilities than these cost the row. */
+/**
+ * Log probabilities that are read from the device, without edits; for more of them the whole row is fetched.
+ */
 const LOGPROB_COUNT = 32;
 /** Rows that are fetched by one call: a few megabytes. */
 const MAX_FETCHED = 8;

@@ -8,7 +8,7 @@ export type ValueType = keyof typeof VALUE_TYPES;
 
 const VALUE_TYPES = { i32: 0x7f, f32: 0x7d, f64: 0x7c, v128: 0x7b } as const;
 
-/** Of a memory that threads share, of any size. */
+/** Limits of a memory that threads share, of any size. */
 const SHARED_LIMITS: Code = [0x03, ...unsigned(1), ...unsigned(MAX_PAGES)];
 
 export interface WasmFunction<Parameter extends string = string, Variable extends string = string> {

@@ -20,7 +20,7 @@ export interface TopPSearch {
 
 /** Range of the logit of the last token that stays: at least `lowestLogit`, and less than `belowLogit`. */
 interface Region extends LogitRange {
-  /** Of all tokens with at least `lowestLogit`. */
+  /** Sum over all tokens with at least `lowestLogit`. */
   readonly weightSum: number;
 }
 

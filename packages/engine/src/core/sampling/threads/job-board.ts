@@ -133,7 +133,7 @@ export class JobBoard {
     Atomics.notify(this.#words, WORD.done);
   }
 
-  /** Of a job that others have ended. Null: they could not answer it. */
+  /** The answer to a job that another thread has ended. Null: that thread could not answer it. */
   readAnswer(index: number): RowAnswer | null {
     if (this.#isAnswered[index] === 0) return null;
     const at = index * ANSWER_LENGTH;

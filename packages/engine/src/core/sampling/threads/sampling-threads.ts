@@ -109,7 +109,7 @@ export class SamplingThreads {
     logits: Float32Array,
     round: {
       readonly jobs: readonly RowJob[];
-      /** Of the jobs on the board. */
+      /** Indexes of the jobs on the board. */
       readonly indexes: readonly number[];
       readonly answers: (RowAnswer | Error | undefined)[];
     },
