@@ -44,7 +44,7 @@ const ADAPTER_WEIGHTS = 'adapter_model.safetensors';
 const COMPANION =
   /^(config\.json|generation_config\.json|tokenizer[^/]*|special_tokens_map\.json|added_tokens\.json|vocab\.json|merges\.txt|chat_template[^/]*|additional_chat_templates\/[^/]+\.jinja)$/;
 
-/** The same beside a graph. */
+/** Further companions of a graph. */
 const GRAPH_COMPANION = /^genai_config\.json$/;
 
 /** Throws: `unsupported` for other formats, `not_found` for missing files or quantisations, and the errors of `readText`. */

@@ -79,7 +79,7 @@ export interface BlockCodes {
   readonly codes: Uint8Array;
   /** Bits of float16. Shape: `[16]`. */
   readonly scales: Uint16Array;
-  /** The same; read in formats with a minimum. */
+  /** Bits of float16. Shape: `[16]`. Read in formats with a minimum. */
   readonly minimums: Uint16Array;
 }
 
@@ -94,7 +94,7 @@ export interface SuperBlockCodes {
   readonly scales: Uint8Array;
   /** Bits of float16: what scales are multiplied by. Shape: `[16]`. */
   readonly factors: Uint16Array;
-  /** The same of minimums; not in `q6-k`. */
+  /** Bits of float16: what minimums are multiplied by. Shape: `[16]`. Not read in `q6-k`. */
   readonly minimumFactors: Uint16Array;
 }
 

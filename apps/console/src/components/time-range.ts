@@ -4,8 +4,8 @@
 const MIN_TIME = { clock: 60, time: 7 * 86_400 } as const;
 
 /**
- * Those of the data, also before there are two of them. It does not go by the range that uPlot proposes: for one time alone that
- * is a thousand days from it on.
+ * The range of the data, also while it has a single time: the range that uPlot proposes for that is the next
+ * thousand days.
  *
  * @param times Unit: seconds since 1970, as the result.
  */

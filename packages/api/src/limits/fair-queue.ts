@@ -11,9 +11,9 @@ export interface FairQueueLimits {
   readonly runningPerShare: number;
   /** More waiting work of one share is refused. */
   readonly waitingPerShare: number;
-  /** Work of a share waits while so many of its answers lie in memory because nobody reads them. */
+  /** Work of a share waits while this many of its answers are in memory unread. */
   readonly unreadPerShare: number;
-  /** The same over all shares. */
+  /** Maximum number of unread answers over all shares. */
   readonly unread: number;
 }
 

@@ -26,7 +26,7 @@ export interface ReplyShape {
   /** Fields of a whole answer, and of each of its choices, that may be missing. */
   readonly defaults: Fields;
   readonly choiceDefaults: Fields;
-  /** Those of a chunk, and of each of its choices. */
+  /** Fields of a chunk, and of each of its choices, that may be missing. */
   readonly chunkDefaults: Fields;
   readonly chunkChoiceDefaults: Fields;
   /** Where a choice has its text: `message` or `delta` of a chat, else the choice itself. */

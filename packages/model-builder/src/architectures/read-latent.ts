@@ -8,7 +8,7 @@ import type { ConfigKeys } from './config-keys.ts';
 
 /** Outputs of a tile: each head's matrices have whole ones. */
 const TILE = 16;
-/** That of the norms of latent rows, whatever config.json says of the others. */
+/** Epsilon of the norms of latent rows, whatever config.json says of the others. */
 const EPSILON = 1e-6;
 
 /** A row of the cache, which all heads share. The architecture has defaults of both keys. */

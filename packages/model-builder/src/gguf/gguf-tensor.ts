@@ -46,7 +46,7 @@ const FORMATS: Readonly<Record<BlockType, QuantisedFormat>> = {
   MXFP4: 'q5',
 };
 
-/** The same with factors and integer scales of super-blocks. */
+/** The formats that hold super-blocks of these types as they are. */
 const SUPER_FORMATS: Readonly<Record<SuperBlockType, SuperBlockFormat>> = {
   Q4_K: 'q4-k',
   Q5_K: 'q5-k',

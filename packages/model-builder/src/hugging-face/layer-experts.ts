@@ -74,7 +74,7 @@ export class LayerExperts {
     return this.#each(roles, (expert, role) => this.#matrix(expert, role));
   }
 
-  /** The same of their biases; none where the model has none. Shape: `[outputs]`. */
+  /** The biases of these roles, expert by expert; none where the model has none. Shape: `[outputs]`. */
   biases(...roles: readonly ExpertMatrix[]): CheckpointTensor[] {
     return this.#config.bias ? this.#each(roles, (expert, role) => this.#bias(expert, role)) : [];
   }

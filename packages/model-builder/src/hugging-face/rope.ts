@@ -67,7 +67,7 @@ export type RopeScaling =
       readonly kind: 'longrope';
       /** Divisors of the frequencies of a model for contexts up to the original length. Shape: `[size / 2]`. */
       readonly shortFactors: readonly number[];
-      /** Those of a model for longer contexts, in all positions. */
+      /** Divisors of a model for longer contexts, in all positions. */
       readonly longFactors: readonly number[];
       /** Unit: tokens. */
       readonly originalContextLength: number;

@@ -164,7 +164,7 @@ interface Levels {
   readonly codes: Uint8Array;
   /** Shape: `[outputs, groups]`. */
   readonly zeros: Uint8Array;
-  /** The same. */
+  /** Shape: `[outputs, groups]`. */
   readonly scales: Float32Array<ArrayBuffer>;
   readonly values: Float32Array<ArrayBuffer>;
 }

@@ -251,7 +251,7 @@ export class SequenceConstraint {
     }
   }
 
-  /** The same in the same state, for another choice or for a look ahead. */
+  /** A copy in the same state, for another choice or to look ahead. */
   fork(): SequenceConstraint {
     return new SequenceConstraint(this.#matcher.fork(), this.#options, this);
   }

@@ -35,9 +35,9 @@ export interface SlotCacheSettings {
   readonly prefixCaching: boolean;
   /** Tokens of a block of the prefix index. */
   readonly blockLength: number;
-  /** Those of the runner; absent for a model whose layers hold whole contexts. */
+  /** The runner's rings; absent for a model whose layers hold whole contexts. */
   readonly rings?: WindowRings | undefined;
-  /** That of the runner; absent for a model without recurrent layers. */
+  /** The runner's pool of states; absent for a model without recurrent layers. */
   readonly states?: StatePool | undefined;
   /** Records every change of the prefix index. Default: none. */
   readonly events?: CacheEventLog | null | undefined;

@@ -72,7 +72,7 @@ class MaskInputs implements CallInputs {
   readonly #mask: BigInt64Array;
   /** The int64 ids as 32-bit halves: writing them needs no BigInt per token. Ids are never negative. */
   readonly #idWords: Int32Array;
-  /** The same of positions. */
+  /** The int64 positions as 32-bit halves. */
   readonly #positionWords: Int32Array;
 
   constructor(backend: OrtBackend, { shape, mask, hasPositions }: MaskInputsParts) {

@@ -32,7 +32,7 @@ export interface BlockMemoryNeeds {
  * programs.
  */
 const DEVICE_SHARE = 0.75;
-/** The same where device and CPU share their memory. */
+/** The share where device and CPU share their memory. */
 const SHARED_MEMORY_SHARE = 0.25;
 /** Tokens of each sequence where the memory of the device is unknown: a long conversation. */
 const TOKENS_WITHOUT_FACTS = 2_048;

@@ -18,7 +18,10 @@ export interface RowKernels {
   readonly row: Float32Array;
   /** Takes a copy of these logits as the row, which the caller may change. Shape: `logits` is `[vocabSize]`. */
   load(logits: Float32Array): void;
-  /** The same for a row that is not changed: the logits themselves where the kernels can read them in place. */
+  /**
+   * Like `load`, for a row that is not changed: the logits themselves where the kernels can read them in
+   * place.
+   */
   open(logits: Float32Array): void;
   /** The largest logit of each block, as of the last `scan`. Shape: `[blockCount]`. */
   readonly blockMaxima: Float32Array;

@@ -23,7 +23,7 @@ export interface SpreadFunctions {
     stride: number,
     lowestLogit: number,
   ): number;
-  /** The same of the first vector of each block. */
+  /** `spreadAll` of the first vector of each block. */
   spreadSample: SpreadFunctions['spreadAll'];
 }
 

@@ -39,7 +39,7 @@ export interface WeighFunctions {
     lowestLogit: number,
     weights: number,
   ): number;
-  /** The same, but tokens below `lowestLogit` have no weight. */
+  /** Like `weighAll`, but tokens below `lowestLogit` have no weight. */
   weighReaching: WeighFunctions['weighAll'];
 }
 
