@@ -270,7 +270,7 @@ describe.skipIf(hasNoBrowser)('the data pages', () => {
     },
   );
 
-  it('models: a checkpoint is loaded, tells its memory, and is unloaded', async () => {
+  it('models: a checkpoint is loaded, shows its memory, and is unloaded', async () => {
     const { id } = await post('/v1/preview/models', {
       base_model: 'ortler-demo',
       entity: 'acme',

@@ -94,7 +94,7 @@ describe.each(MODELS)('$family in $precision with a $kvType cache', ({ family, p
   });
 
   // The states of the cores stay from run to run, so most prompts of later runs are hits.
-  it('says the same in any batch, with any chunks, states, drafts, pauses, preemptions and failures, as each choice alone', async () => {
+  it('gives the same answers in any batch, with any chunks, states, drafts, pauses, preemptions and failures, as each choice alone', async () => {
     await fc.assert(
       fc.asyncProperty(requests, async entries => {
         const expected = await playAlone(alone, entries);

@@ -286,7 +286,7 @@ describe('ortler serve', () => {
   });
 });
 
-it('tells people on one stream and logs on the other, without what a query holds', async () => {
+it('writes to people on one stream and logs on the other, without the values of a query', async () => {
   const settings = ['--data-dir', join(folder, 'logged'), '--log-level', 'info', '--api-key', 'a-key'];
   const args = ['--conditions=source', CLI, 'serve', '--port', '0', ...shared, ...settings];
   const server = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });

@@ -58,7 +58,7 @@ async function countStored(): Promise<number> {
   return Number(Object.values(result[0])[0]);
 }
 
-it('loses only the open requests of a model whose process is killed, tells so, and restarts it', async () => {
+it('loses only the open requests of a model whose process is killed, reports it, and restarts it', async () => {
   server = await startTinyServer();
   const before = server.modelPids();
   expect(before).toHaveLength(2);

@@ -249,7 +249,7 @@ describeOnEveryDatabase('models and checkpoints', ({ open }) => {
     expect(body.data.map((item: { step: number }) => item.step)).toEqual([2, 3]);
   });
 
-  it('deletes steps and tells which were not there', async () => {
+  it('deletes steps and reports which were not there', async () => {
     const id = await training.createModel();
     await training.addCheckpoints(id, 3);
     const { body } = await training.call('DELETE', `/${id}/checkpoints`, { steps: [1, 99] });

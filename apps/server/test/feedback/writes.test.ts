@@ -474,7 +474,7 @@ describeOnEveryFeedbackPlace('feedback writes', ({ open, isConcurrent }) => {
       expect(await feedback.ids({})).toEqual([]);
     });
 
-    it('tell strangers nothing of their faults', async () => {
+    it('reveal nothing of their faults to strangers', async () => {
       const response = await feedback.post('create', large({ creator: 'x'.repeat(2_000_000) }), {
         authorization: `Basic ${Buffer.from(`api:${TEST_API_KEY} of beta`).toString('base64')}`,
       });

@@ -74,7 +74,7 @@ describe('the end of an answer', () => {
     expect(endsOf(tokens, { 'tokenizer.ggml.eos_token_id': 1 })).toEqual(['<|im_end|>', '<|endoftext|>']);
   });
 
-  it('is not at HTML: </s> and its like count as control tokens only', () => {
+  it('is not at HTML: </s> and the like count as control tokens only', () => {
     expect(endsOf([['</s>', 'userDefined'], ['<eos>', 'normal'], ['a']])).toEqual([]);
     expect(endsOf([['</s>', 'control'], ['<eos>', 'control'], ['a']])).toEqual(['</s>', '<eos>']);
   });

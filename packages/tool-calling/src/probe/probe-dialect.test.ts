@@ -92,7 +92,7 @@ it('an empty answer after calls, and the end of a text before them, are not part
   expect(dialectOf(ended)!.call[0]).toEqual({ text: '<|end|><|call|>' });
 });
 
-it('marks that tell strings from other values, and marks around strings with `<`, are found', () => {
+it('marks that distinguish strings from other values, and marks around strings with `<`, are found', () => {
   const value = "{% if '<' in value | string %}<raw>{{ value }}</raw>{% else %}{{ value }}{% endif %}";
   const source = templateOf(
     each(

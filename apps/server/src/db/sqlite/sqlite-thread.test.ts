@@ -41,7 +41,7 @@ it('reports a failing statement with its code and goes on', async () => {
   expect((await writer.run('select 1 as one', [])).rows).toEqual([{ one: 1 }]);
 });
 
-it('tells of a full disk, and goes on', async () => {
+it('reports a full disk, and goes on', async () => {
   const db = new Kysely<{ t: { a: string } }>({
     dialect: createThreadDialect({ thread: { file: join(folder, 'full.db') }, threadCount: 1 }),
   });
