@@ -56,7 +56,7 @@ export const MODEL_SETTINGS = {
     valueName: 'name',
     fallback: 'auto',
     description:
-      'KV cache type of models built here: auto (f32 for f32 models, else f16), f32, f16 or int8. On the CPU f16 and int8 take a half and a quarter of the memory and decode faster at long contexts; a CPU without kernels has f32 only. A GPU has f16, and over WebGPU int8 for models of one sequence a call without windows (half the memory).',
+      'KV cache type of models built here: auto (f32 for f32 models, else f16), f32, f16 or int8. On the CPU f16 and int8 take a half and a quarter of the memory and decode faster at long contexts; a CPU without kernels has f32 only. A GPU has f16; over WebGPU, models without sliding windows that run one sequence per call can have int8 (half the memory).',
     schema: oneOf(['auto', 'f32', 'f16', 'int8']),
   }),
   threads: setting({
