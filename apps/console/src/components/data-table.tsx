@@ -44,8 +44,8 @@ interface DataTableProps<Row> {
 }
 
 const ROW_HEIGHT = 28;
-/** Rows from the end at which the next ones are asked for. */
-const AHEAD = 60;
+/** The next rows are requested when fewer than this many are left. */
+const PREFETCH_ROWS = 60;
 
 export function DataTable<Row>(props: DataTableProps<Row>) {
   const { label, columns, rows, emptyText, rowId, query, totalCount } = props;
@@ -70,7 +70,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     // `lastIndex` follows events of scrolling, which come late: with rows that have just been replaced it is that of the old ones.
     void lastIndex;
     const { scrollTop, clientHeight } = scroller.current!;
-    if (hasMore && scrollTop + clientHeight >= (rows.length - AHEAD) * ROW_HEIGHT) onMore();
+    if (hasMore && scrollTop + clientHeight >= (rows.length - PREFETCH_ROWS) * ROW_HEIGHT) onMore();
   }, [hasMore, lastIndex, rows.length, onMore]);
 
   const onKeyDown = (event: KeyboardEvent) => {

@@ -13,7 +13,7 @@ import { TokenEdits } from '../token-edits.ts';
 import { editCountFor, largestCall, MAX_ROWS, rowCountFor } from './call-sizes.ts';
 import { decideToken, readBest } from './decide-token.ts';
 import { type DeviceCall, DeviceCalls } from './device-calls.ts';
-import { standingOf, toTokenLogprobs } from './own-logprobs.ts';
+import { logitAndRankOf, toTokenLogprobs } from './own-logprobs.ts';
 import { featuresFor, fillReduce } from './reduce-call.ts';
 import { PART_BITS, rowShape, SUM_BLOCK_LENGTH } from './row-shape.ts';
 import { describeQuestion, type FetchReason, isTentative, type RowQuestion, RowWork } from './row-work.ts';
@@ -184,7 +184,7 @@ export class DeviceSampler {
   /** Finds how tokens stand that are not among the best ones. */
   async #rank(batch: readonly RowWork[], rowCount: number, features: ReduceFeatures): Promise<void> {
     for (const work of batch)
-      if (work.own !== null && work.tokenId !== null) work.standing = standingOf(work.own, work.tokenId);
+      if (work.own !== null && work.tokenId !== null) work.standing = logitAndRankOf(work.own, work.tokenId);
     const sought = batch.filter(
       ({ own, tokenId, standing }) => own !== null && tokenId !== null && standing === null,
     );

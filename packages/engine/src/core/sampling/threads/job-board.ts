@@ -154,11 +154,11 @@ export class JobBoard {
   }
 
   /** Blocks until others have ended `count` jobs. False: they did not within that time after the last one. */
-  waitForDone(count: number, patienceMs: number): boolean {
+  waitForDone(count: number, timeoutMs: number): boolean {
     for (;;) {
       const done = Atomics.load(this.#words, WORD.done);
       if (done >= count) return true;
-      if (Atomics.wait(this.#words, WORD.done, done, patienceMs) === 'timed-out') return false;
+      if (Atomics.wait(this.#words, WORD.done, done, timeoutMs) === 'timed-out') return false;
     }
   }
 

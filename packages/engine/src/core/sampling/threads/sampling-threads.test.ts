@@ -17,7 +17,7 @@ let threads: SamplingThreads;
 afterEach(() => threads.dispose());
 
 /** Longer than a busy machine keeps this thread from a core. */
-const PATIENCE_MS = 500;
+const ANSWER_TIMEOUT_MS = 500;
 
 const nothing = (): void => {};
 
@@ -31,11 +31,16 @@ it('answers itself what a thread took and does not give back, and stops starting
     url: new URL('../../../../test/stuck-sampling-thread.ts', import.meta.url),
     execArgv: ['--conditions=source'],
   };
-  threads = new SamplingThreads({ threadCount: 1, minTokenCount: 0, patienceMs: PATIENCE_MS, entry });
+  threads = new SamplingThreads({
+    threadCount: 1,
+    minTokenCount: 0,
+    answerTimeoutMs: ANSWER_TIMEOUT_MS,
+    entry,
+  });
   const isLost = (): boolean => {
     const startMs = performance.now();
     expect(threads.answer(sampler, logits, jobs, () => block(10))).toEqual(expected);
-    return performance.now() - startMs >= PATIENCE_MS;
+    return performance.now() - startMs >= ANSWER_TIMEOUT_MS;
   };
   let lostCount = 0;
   const lose = (): void => {
