@@ -221,7 +221,7 @@ describe('refuses', () => {
       'general.architecture',
       'bailingmoe2',
       'unsupported',
-      'is "bailingmoe2" (Ling, Ring), which would need mixture of experts',
+      'is "bailingmoe2" (Ling, Ring), which would need support for its mixture of experts',
     ],
     ['general.architecture', 'bloom', 'unsupported', 'is "bloom" (BLOOM), which would need learned or ALiBi'],
     ['general.type', 'mmproj', 'unsupported', 'is "mmproj"; allowed is "model"'],

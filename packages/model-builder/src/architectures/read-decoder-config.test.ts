@@ -130,7 +130,11 @@ describe('Hunyuan', () => {
 
 describe('config.json is refused', () => {
   it.each<[Record<string, unknown>, string, string]>([
-    [{ model_type: 'mamba' }, 'model_type', 'is "mamba" (Mamba), which would need recurrent layers'],
+    [
+      { model_type: 'mamba' },
+      'model_type',
+      'is "mamba" (Mamba), which would need support for its recurrent layers',
+    ],
     [{ model_type: undefined }, 'model_type', 'is absent; allowed are '],
     [{ hidden_act: 'gelu' }, 'hidden_act', 'is "gelu"; allowed is "silu"'],
     [
