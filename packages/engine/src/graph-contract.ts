@@ -244,7 +244,8 @@ export const MASK_INPUT = {
 } as const;
 
 /**
- * A cache of a `kernels` graph has room for whole groups of tokens, because those of a group lie side by side. Unit: tokens.
+ * A cache of a `kernels` graph has room for whole groups of tokens, because those of a group are side by
+ * side. Unit: tokens.
  */
 export const CACHE_GROUP = 16;
 
@@ -331,11 +332,12 @@ export function layerCaches({
 export const SLOTS_OUTPUT = { logits: 'logits' } as const;
 
 /**
- * Inputs of a `paged` graph. The tokens of all sequences of a step lie one after the other, whether a sequence has a
- * chunk of its prompt or one token.
+ * Inputs of a `paged` graph. The tokens of all sequences of a step are one after the other, whether a
+ * sequence has a chunk of its prompt or one token.
  *
  * - `inputIds` int64 `[tokenCount]`
- * - `blockTable` int32 `[batch, blocksPerSequence]`: blocks of each sequence in the order of its tokens; what lies after
+ * - `blockTable` int32 `[batch, blocksPerSequence]`: blocks of each sequence in the order of its tokens; what
+ * comes after
  *   its last token is not read.
  * - `cumulativeLengths` int32 `[batch + 1]`: where each sequence begins in `inputIds`, and their sum.
  * - `pastLengths` int32 `[batch]`: tokens of each sequence that are in the cache already.

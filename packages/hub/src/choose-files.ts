@@ -98,7 +98,7 @@ function readShards(repository: string, text: string): readonly string[] {
     // Refused below, with the other faults of the index.
   }
   const names = Object.values(Object(parsed?.weight_map)) as readonly unknown[];
-  // A shard lies beside its index.
+  // A shard is beside its index.
   if (
     names.length > 0 &&
     names.every(name => typeof name === 'string' && /^[\w.-]+\.safetensors$/.test(name))

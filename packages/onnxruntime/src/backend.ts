@@ -147,7 +147,8 @@ export interface OrtBackend {
   createTensor(type: ElementType, shape: readonly number[], data: ElementArray): OrtTensor;
   /**
    * Zeros for large arrays of tensors. With the native binding they begin at a large page, and are in large pages where the system
-   * has them. Pages that nothing touches take no memory. Throws: a `RangeError` where so much cannot be reserved.
+   * has them. Pages that nothing touches take no memory. Throws: a `RangeError` where that much cannot be
+   * reserved.
    */
   allocateZeros(byteLength: number): Uint8Array<ArrayBuffer>;
   /** Copies between values of the same type and shape, wherever they are. Mutates: `target`. */

@@ -1,4 +1,4 @@
-// ONNX Runtime's C API through koffi: where its functions stand in the table and what they take. Handles are
+// ONNX Runtime's C API through koffi: where its functions are in the table and what they take. Handles are
 // addresses (bigint) and nothing here knows what they mean; `native-backend.ts` does.
 //
 // `OrtGetApiBase()->GetApi(version)` returns a table of function pointers that is append-only, so a position

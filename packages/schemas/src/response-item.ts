@@ -19,7 +19,7 @@ const refusal = z.object({
   type: z.literal('refusal'),
   refusal: z.string().describe('Text of the refusal.'),
 });
-// Media are read so that their refusal can say where they stand.
+// Media are read so that their refusal can name their place.
 const inputImage = z.object({ type: z.literal('input_image') });
 const inputFile = z.object({ type: z.literal('input_file') });
 const inputAudio = z.object({ type: z.literal('input_audio') });

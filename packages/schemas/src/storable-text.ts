@@ -6,7 +6,7 @@ const CONTROL = /[\u0000-\u001f\u007f]/;
 
 const encoder = new TextEncoder();
 
-/** Whether the text takes at most so many bytes in UTF-8. */
+/** Whether the text takes at most this many bytes in UTF-8. */
 export function fitsIntoBytes(text: string, maxBytes: number): boolean {
   return text.length <= maxBytes && encoder.encode(text).length <= maxBytes;
 }

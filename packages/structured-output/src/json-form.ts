@@ -12,7 +12,7 @@ export interface JsonForm {
   /** Null: numbers of any length. */
   readonly numbers: NumberLimits | null;
   readonly guardsRepetition: boolean;
-  /** Where in the answer JSON stands. Default: it is all of it. */
+  /** Where in the answer JSON is. Default: the whole answer. */
   readonly shape?: AnswerShape;
 }
 

@@ -1,5 +1,6 @@
 // KV-cache events of a server: what its engines report goes out over ZeroMQ in vLLM's form, one batch for each step that changed a
-// cache, numbered from 0. Routers keep a picture of the cache from it; one that missed numbers asks for them at the replay address.
+// cache, numbered from 0. Routers track the cache by them; one that missed numbers requests them at the
+// replay address.
 
 import { readPartitionSalt } from '@ortler/api';
 import type { EngineOptions } from '@ortler/engine';

@@ -104,7 +104,7 @@ class Writer {
     this.#length = this.#room(4).writeUInt32BE(value, this.#length);
   }
 
-  /** The buffer, with room for so many more bytes. */
+  /** The buffer, with room for this many more bytes. */
   #room(count: number): Buffer {
     if (this.#length + count > this.#buffer.length) {
       const larger = Buffer.alloc(Math.max(2 * this.#buffer.length, this.#length + count));

@@ -1,5 +1,5 @@
-// Limits of this server and fields that contradict each other. Rules of the body alone stand in its schema, ranges of
-// sampling and stop values in the engine, each once.
+// Limits of this server and fields that contradict each other. Rules of the body alone are in its schema,
+// ranges of sampling and stop values in the engine, each once.
 
 import type { ChatCompletionRequest } from '@ortler/schemas';
 import { holdsMoreValues } from '../trpc/bounded-input.ts';
@@ -12,7 +12,7 @@ export const MAX_REQUEST_ID_LENGTH = 200;
 
 /**
  * Maximum number of values (objects, lists and what they hold) that one field may hand to the chat template: they are copied to
- * another thread. Tools with so many take tens of thousands of tokens.
+ * another thread. Tools with this many take tens of thousands of tokens.
  */
 export const MAX_TEMPLATE_VALUES = 16_384;
 

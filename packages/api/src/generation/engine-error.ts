@@ -59,7 +59,7 @@ function promptPlace({ promptField = 'messages', promptIndex }: NamedFields): st
   return promptIndex === undefined ? promptField : `${promptField}[${promptIndex}]`;
 }
 
-/** Engine field -> wire field. Settings of the engine's sampling and template also go by their bare names. */
+/** Engine field -> wire field. Settings of the engine's sampling and template also have their bare names. */
 function wireNames(request: NamedFields): ReadonlyMap<string, string> {
   const promptField = request.promptField ?? 'messages';
   const bare = [...WIRE_NAMES].filter(([field]) => /^(sampling|prompt\.template)\./.test(field));

@@ -60,7 +60,7 @@ export const TUNING_OPTIONS = {
   spin: flag(true, { deviceDefault: false }),
   /**
    * Cache slots besides those of `maxSequences`, for the prefix cache alone. A slot takes memory for the longest sequence
-   * that it ever held. On a device: memory for so many whole contexts. Without `prefixCaching`: 0.
+   * that it ever held. On a device: memory for this many whole contexts. Without `prefixCaching`: 0.
    */
   cacheSlots: count({ min: 0, cpuDefault: 4 }),
   /**

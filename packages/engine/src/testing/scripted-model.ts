@@ -22,7 +22,10 @@ export interface ScriptedModelOptions {
   readonly logitsLimit?: number;
   /** The token the model prefers after this history. Default: `hashTokens` of it, modulo the vocabulary. */
   readonly nextToken?: (history: readonly number[]) => number;
-  /** How far the preferred token's logit stands out. 0 makes draws spread over the vocabulary. Default: 40. */
+  /**
+   * How far the preferred token's logit is above the others. 0 makes draws spread over the vocabulary.
+   * Default: 40.
+   */
   readonly peak?: number;
   /** Whether the logits after this history are not numbers. Default: never. */
   readonly logitsFault?: (history: readonly number[]) => boolean;

@@ -14,7 +14,10 @@ export interface ToolConstraint {
   readonly triggers: SubmittedTriggers | undefined;
 }
 
-/** Throws: `invalid_request` for a schema that the model's calls cannot have, or a constraint that cannot stand beside calls. */
+/**
+ * Throws: `invalid_request` for a schema that the model's calls cannot have, or a constraint that cannot be
+ * combined with calls.
+ */
 export function toToolConstraint(
   { dialect, tools, choice, parallel, style: ofCalls }: RequestTools,
   { constraint }: Pick<GenerationRequest, 'constraint'>,

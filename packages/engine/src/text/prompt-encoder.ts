@@ -25,7 +25,7 @@ export interface PromptEncoderOptions {
   readonly encodeTimeLimitMs?: number;
 }
 
-/** Texts up to this length are handled at once; so many letters without a break take 7 to 28 ms on a busy core. */
+/** Texts up to this length are handled at once; this many letters without a break take 7 to 28 ms on a busy core. */
 const INLINE_TEXT_LENGTH = 2048;
 const TEMPLATE_TIME_LIMIT_MS = 2_000;
 /** Far above the start time of a thread on a slow core. */

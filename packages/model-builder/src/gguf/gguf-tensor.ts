@@ -66,7 +66,7 @@ export function keptType(type: string, variant: 'kernels' | 'slots'): boolean {
 }
 
 /**
- * The format of the CPU kernels that holds the values of a matrix of the type with so many inputs. Undefined where none does: they are
+ * The format of the CPU kernels that holds the values of a matrix of the type with this many inputs. Undefined where none does: they are
  * fitted.
  */
 export function keptFormat(type: string, inputs: number): WeightFormat | undefined {

@@ -45,7 +45,10 @@ function codesOf(codes: StoredCodes, blocks: readonly RowBlock[]): StoredCodes {
   };
 }
 
-/** Where rows `[first, first + count)` of all blocks stand in the tensor, and their places among those that are asked for. */
+/**
+ * Where rows `[first, first + count)` of all blocks are in the tensor, and their places among the requested
+ * ones.
+ */
 function* piecesOf(blocks: readonly RowBlock[], first: number, count: number) {
   let before = 0;
   for (const block of blocks) {

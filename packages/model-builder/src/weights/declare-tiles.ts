@@ -29,7 +29,10 @@ export interface TiledMatrix {
 
 export interface TilesOptions {
   readonly format: WeightFormat;
-  /** How many tensors make a matrix, their tiles in turns; several matrices stand one after the other. Default: all. */
+  /**
+   * How many tensors make a matrix, their tiles in turns; several matrices come one after the other. Default:
+   * all.
+   */
   readonly interleaved?: number | undefined;
   /** Called when the last tile is made. The error is measured on the bytes of the tiles only if this is given. */
   readonly onMatrix?: ((matrix: WrittenMatrix) => void) | undefined;

@@ -1,10 +1,10 @@
 // The white space between the parts of JSON (a gap), character by character.
 //
 // Canonical layout: nothing before a comma or colon, and after them, through the whole answer, either nothing or one space.
-// A list or object stands on one line, or has a line for each member, as its opening bracket is followed by a line end or
-// not; inside one on one line everything is on that line. Lines are indented by their depth, in the unit of the first
-// indented line: up to 8 spaces (also none) or a tab. So the layouts are those of JSON.stringify with and without an indent,
-// and of Python's json.dumps.
+// A list or object is on one line, or has a line for each member, as its opening bracket is followed by a
+// line end or not; inside one on one line everything is on that line. Lines are indented by their depth, in
+// the unit of the first indented line: up to 8 spaces (also none) or a tab. So the layouts are those of
+// JSON.stringify with and without an indent, and of Python's json.dumps.
 //
 //     {"a":[1,2]}      {"a": [1, 2]}      {                    {
 //                                           "a": [1, 2]          "a": [
@@ -50,7 +50,7 @@ export interface LayoutChoice {
   readonly indent: string | null;
 }
 
-/** Where the gap stands. */
+/** Where the gap is. */
 export type GapPlace = 'start' | 'opened' | 'comma' | 'colon' | 'key-end' | 'value-end';
 
 /** The gap with one more character, or null where the bounded layout has no such gap. */
@@ -97,7 +97,7 @@ function fitsIndent(blanks: string, place: GapPlace, frame: Frame | null, { inde
   return indent.repeat(depthOf(place, frame)).startsWith(blanks);
 }
 
-/** Depth of the next line: the closing bracket of a frame stands one level further out than its members. */
+/** Depth of the next line: the closing bracket of a frame is one level further out than its members. */
 function depthOf(place: GapPlace, frame: Frame | null): number {
   if (place === 'opened') return (frame?.parent?.depth ?? 0) + 1;
   return (frame?.depth ?? 0) - (place === 'value-end' ? 1 : 0);

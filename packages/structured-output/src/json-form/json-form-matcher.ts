@@ -44,7 +44,7 @@ interface StringRepetition {
 const REPEATED_SOON = 256;
 /** Maximum number of bytes that a token adds to a repetition before its comma; a longer one is seen with the next comma. */
 const TOKEN_BYTES = 32;
-/** From so many digits on, one token may bring a number to its limit. */
+/** From this many digits on, one token may bring a number to its limit. */
 const DIGITS_NEAR_LIMIT = 8;
 
 export class JsonFormMatcher implements ConstraintMatcher {

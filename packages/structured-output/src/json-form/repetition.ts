@@ -2,9 +2,9 @@
 
 /** Longest unit. Unit: bytes. */
 const LONGEST_UNIT = 256;
-/** A unit counts as repeated when it stands so often in a row ... */
+/** A unit counts as repeated when it comes this often in a row ... */
 const REPEATS = 3;
-/** ... and fills so many bytes: a line of 80 dashes is none. */
+/** ... and fills this many bytes: a line of 80 dashes does not count. */
 const REPEATED_BYTES = 96;
 
 /**

@@ -4,7 +4,7 @@ import type { Grammar } from '../constraint.ts';
 
 /** Beside its text, a compiled grammar keeps a lexer and its tables. Measured: 0.1 MB for small ones. */
 const FIXED_BYTES = 128 * 1024;
-/** Compiled size by text size: a schema becomes about so many times larger. */
+/** Compiled size by text size: a schema becomes about this many times larger. */
 const BYTES_PER_CHARACTER = 16;
 
 export class MatcherCache {

@@ -24,7 +24,7 @@ export interface CheckpointsTable {
   readonly weights_kind: 'full' | 'lora' | null;
   readonly weights_path: string | null;
   readonly created_at: number;
-  /** Set: gone, and kept only so that a walk that stands on it can go on. */
+  /** Set: gone, and kept only so that a walk whose cursor it is can go on. */
   readonly deleted_at: number | null;
 }
 

@@ -30,7 +30,7 @@ export interface BlockCacheSettings {
   readonly blockLength: number;
   /** Maximum number of sequences in the cache at the same time. */
   readonly maxSequences: number;
-  /** Maximum number of tokens in a sequence. All blocks together hold at least so many. */
+  /** Maximum number of tokens in a sequence. All blocks together hold at least this many. */
   readonly contextLength: number;
   /** Whether tokens stay cached for later sequences. */
   readonly prefixCaching: boolean;

@@ -70,7 +70,7 @@ export class BlockPublisher {
   }
 }
 
-/** Where the tokens of a sequence's block stand. */
+/** Where the tokens of a sequence's block are. */
 function placeOf({ sequence, blocks }: BlockOwner, index: number, blockLength: number): PrefixPlace {
   return {
     partition: sequence!.partition,

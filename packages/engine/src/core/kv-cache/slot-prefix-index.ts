@@ -96,7 +96,7 @@ export class SlotPrefixIndex {
 
   /**
    * The slot that shares the longest prefix with the first `limit` of these tokens within the partition, of those prefixes that can be
-   * continued; or null. The end of the shared prefix may lie inside a block.
+   * continued; or null. The end of the shared prefix may be inside a block.
    */
   find(
     partition: string,

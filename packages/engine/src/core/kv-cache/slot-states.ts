@@ -66,7 +66,7 @@ export class SlotStates {
    */
   reserve(slot: CacheSlot, sequence: Sequence, end: number, clock: number): boolean {
     const start = sequence.computedLength;
-    // Pending tokens are known; what lies after them is a draft.
+    // Pending tokens are known; what comes after them is a draft.
     const draftStart = Math.min(end, sequence.tokenCount);
     const plannedCount = slot.states.filter(({ length }) => length > start).length;
     const extraCount = this.#extraCount - Math.max(0, plannedCount - 1);

@@ -34,7 +34,10 @@ export const MAX_PAGES = 65_535;
 export const Wasm: WasmApi | null =
   (globalThis as unknown as { readonly WebAssembly?: WasmApi }).WebAssembly ?? null;
 
-/** Zeros, of which pages that are never written take no memory. Null where WebAssembly is missing or cannot reach so much. */
+/**
+ * Zeros, of which pages that are never written take no memory. Null where WebAssembly is missing or cannot
+ * reach that much.
+ */
 export function allocateMemory(byteLength: number): WasmMemory | null {
   const pageCount = Math.ceil(byteLength / PAGE_BYTES);
   if (Wasm === null || pageCount > MAX_PAGES) return null;

@@ -154,7 +154,7 @@ export class LogitsRow {
 
   /**
    * A logit that at least `count` tokens reach: the best tokens of that many blocks do. Minus infinity where there are
-   * not so many blocks.
+   * not that many blocks.
    */
   boundOfBest(count: number): number {
     const { blockMaxima } = this.#kernels;

@@ -1,4 +1,4 @@
-// The edits of logits processors, token by token, for a sampler whose rows lie on a device. Filled by
+// The edits of logits processors, token by token, for a sampler whose rows are on a device. Filled by
 // `LogitsProcessor.describe`, read by `device/`. One instance per row of a step; reused.
 
 const LARGEST_FLOAT32 = (2 - 2 ** -23) * 2 ** 127;

@@ -15,7 +15,7 @@ interface Machine {
   readonly prefillChunkLength?: number;
   readonly mixedChunkLength?: number;
   readonly drafter?: Drafter;
-  /** A cache of so many blocks of 4 tokens instead of one of slots. */
+  /** A cache of this many blocks of 4 tokens instead of one of slots. */
   readonly blockCount?: number;
 }
 

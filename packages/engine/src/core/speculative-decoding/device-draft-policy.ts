@@ -12,10 +12,10 @@ const TOKEN_COST = 1 / 16;
 /** Maximum number of drafted tokens of a step in which all sequences draft: half of a prompt's chunk beside answers. */
 const STEP_LIMIT = 64;
 
-/** A sequence without a draft waits at most so much longer for the drafts of others. */
+/** A sequence without a draft waits at most this much longer for the drafts of others. */
 const LARGEST_DELAY = 0.25;
 
-/** Cost of a call in which so many sequences get one token each. Unit: a call of one token. */
+/** Cost of a call in which this many sequences get one token each. Unit: a call of one token. */
 function callCost(sequenceCount: number): number {
   return 1 + TOKEN_COST * (sequenceCount - 1);
 }

@@ -59,7 +59,7 @@ function callCost(draftLength: number): number {
   return 1 + TOKEN_COST * draftLength;
 }
 
-/** Cost of one call in which so many sequences get one token each. Unit: one decode alone. */
+/** Cost of one call in which this many sequences get one token each. Unit: one decode alone. */
 function batchCost(sequenceCount: number): number {
   return 1 + SEQUENCE_COST * (sequenceCount - 1);
 }

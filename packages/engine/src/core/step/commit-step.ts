@@ -75,7 +75,7 @@ export function commitStep(
 
 /**
  * Appends the drawn tokens up to the one that ends the sequence. Each but the last is an accepted token of
- * the draft, so that its keys and values exist; those of rejected tokens lie after the computed tokens, where
+ * the draft, so that its keys and values exist; those of rejected tokens are after the computed tokens, where
  * nothing reads them.
  */
 function commitTokens(

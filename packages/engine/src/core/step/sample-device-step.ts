@@ -1,5 +1,5 @@
-// The sampling part of a step whose logits lie on a device, with the same results as `sample-step.ts` on the CPU. All rows
-// are sampled together. It changes no sequence. Caller: `device-step-runner.ts`.
+// The sampling part of a step whose logits are on a device, with the same results as `sample-step.ts` on the
+// CPU. All rows are sampled together. It changes no sequence. Caller: `device-step-runner.ts`.
 
 import type { TokenLogprobs } from '../../request/token-logprobs.ts';
 import type { DeviceLogits } from '../runners/paged/device-logits.ts';

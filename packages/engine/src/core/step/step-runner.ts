@@ -1,5 +1,5 @@
 // Runs a planned step: the model computes the rows and their logits are sampled. Implementations: `host-step-runner.ts`
-// samples on the CPU, `device-step-runner.ts` where the logits lie on a device. Caller: `../engine-core.ts`.
+// samples on the CPU, `device-step-runner.ts` where the logits are on a device. Caller: `../engine-core.ts`.
 
 import { attempt } from '../../errors.ts';
 import type { DeviceSamplingStats } from '../../protocol/core-stats.ts';

@@ -56,7 +56,7 @@ export class JsonScanner {
     this.expect(closing);
   }
 
-  /** Passes a value of any kind. What stands in a container is not checked. */
+  /** Passes a value of any kind. The content of a container is not checked. */
   skipValue(): void {
     const { bytes } = this;
     let depth = 0;
@@ -132,7 +132,10 @@ export class JsonScanner {
     return Number.parseInt(digits, 16);
   }
 
-  /** A whole number without sign below 2^31; undefined where something else stands, which is not passed then. */
+  /**
+   * A whole number without sign below 2^31; undefined where there is something else, which is not passed
+   * then.
+   */
   readWholeNumber(): number | undefined {
     const start = this.at;
     let value = 0;

@@ -289,7 +289,7 @@ class PatternTranslator {
     let isFirst = true;
     while (!this.#peek(']') || isFirst) {
       if (this.#skip('&&')) {
-        // What stands on each side of && is one class.
+        // Each side of && is one class.
         const negation = members.startsWith('[^') ? '[^' : '[';
         members = `${negation}[${members.slice(negation.length)}]&&${this.#intersected()}`;
         break;

@@ -34,8 +34,8 @@ export function splitText(
 }
 
 /**
- * The common case: every match is a piece, and so is what stands between two of them. An empty match cuts where it stands: before
- * every three digits, for example.
+ * The common case: every match is a piece, and so is the text between two of them. An empty match cuts where
+ * it is: before every three digits, for example.
  */
 function isolate(text: string, pattern: RegExp): string[] {
   const pieces: string[] = [];

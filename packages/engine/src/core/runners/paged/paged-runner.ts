@@ -26,7 +26,7 @@ export interface PagedRunnerOptions extends OrtSessionOptions {
   readonly contextLength: number;
   /** Contexts that the cache has room for besides those of running sequences, if the device has it. */
   readonly spareContexts: number;
-  /** Maximum number of prompt tokens of a step; the warm-up computes so many. */
+  /** Maximum number of prompt tokens of a step; the warm-up computes this many. */
   readonly prefillChunkLength: number;
   /** Memory of the cache. Unit: bytes. Default: what is left of the device, as far as sequences can fill it. */
   readonly cacheBytes?: number | undefined;

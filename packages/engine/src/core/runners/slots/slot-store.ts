@@ -4,7 +4,7 @@
 //
 // whose heads and rows may differ from layer to layer. A layer with a window may have a ring of fewer tokens than the capacity, with
 // position p at p modulo its length, and a layer that attends to another's cache has none.
-// In `kernels` graphs the tokens of a group lie side by side, so capacities and copies are whole groups.
+// In `kernels` graphs the tokens of a group are side by side, so capacities and copies are whole groups.
 // A run of slots is a contiguous run of memory, so any batch of neighbouring slots is a view without copying.
 // Memory that no token was written to costs nothing: the arrays are fresh zero pages, never filled.
 

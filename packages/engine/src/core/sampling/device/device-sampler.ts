@@ -155,7 +155,7 @@ export class DeviceSampler {
     work.take(decideToken(best, weightSums, step.params, random, this.#shape));
   }
 
-  /** Finds the tokens that lie within a block. */
+  /** Finds the tokens that are within a block. */
   async #locate(batch: readonly RowWork[], rowCount: number): Promise<void> {
     const sought = batch.filter(({ place }) => place !== null);
     if (sought.length === 0) return;
@@ -181,7 +181,7 @@ export class DeviceSampler {
     });
   }
 
-  /** Finds how tokens stand that are not among the best ones. */
+  /** Finds logit and rank of tokens that are not among the best ones. */
   async #rank(batch: readonly RowWork[], rowCount: number, features: ReduceFeatures): Promise<void> {
     for (const work of batch)
       if (work.own !== null && work.tokenId !== null) work.standing = logitAndRankOf(work.own, work.tokenId);

@@ -36,7 +36,7 @@ export const LARGEST_FLOAT32 = (2 - 2 ** -23) * 2 ** 127;
 const SMALLEST_NORMAL_FLOAT32 = 2 ** -126;
 /** Maximum number of bits of a sum that float64 holds without rounding. */
 const EXACT_BITS = 53;
-/** Weights of so many bits lose nothing of their float32; their sums are rounded, in the order of `RowKernels`. */
+/** Weights of this many bits lose nothing of their float32; their sums are rounded, in the order of `RowKernels`. */
 export const FINEST_BITS = 60;
 
 /** Bits of a weight of which `vocabSize` can be added without rounding: 35 for 151,936 tokens. */

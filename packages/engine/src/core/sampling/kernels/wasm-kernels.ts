@@ -1,4 +1,4 @@
-// The row kernels in WebAssembly. They work in memory of their own and read rows there or where they lie.
+// The row kernels in WebAssembly. They work in memory of their own and read rows there or in place.
 
 import { assertInvariant } from '../../../errors.ts';
 import { memoryOfRows } from '../../row-memory/row-memory.ts';

@@ -11,7 +11,7 @@ import { type WasmFunction, wasmFunction } from './wasm-module.ts';
 export interface SpreadFunctions {
   /**
    * Adds the weight of each token to its bucket. A bucket has `BUCKET_LANES` sums, which the caller adds up: tokens that
-   * stand side by side never wait for each other.
+   * are side by side never wait for each other.
    */
   spreadAll(
     row: number,

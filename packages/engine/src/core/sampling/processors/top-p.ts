@@ -7,7 +7,7 @@ import { type LogitRange, WeightSumEstimate } from './top-p-estimate.ts';
 
 /** In most rows the nucleus is within this logit distance of the best token: then few blocks are visited. */
 const NEAR_SCORE = -4;
-/** The tokens of at most so many blocks are ranked without another estimate. */
+/** The tokens of at most this many blocks are ranked without another estimate. */
 const FEW_BLOCKS = 32;
 /** Tolerance for the rounding of a logarithm. Unit: powers of two. */
 const POWER_MARGIN = 0.01;
