@@ -33,8 +33,8 @@ export const COMPANION_FILES = [
 export const CHAT_TEMPLATE_FOLDER = 'additional_chat_templates';
 
 /**
- * Quantisation of the weights of the large matrix products. `file`: each matrix as the file has it, so far as the operators of the
- * variant have its format.
+ * Quantisation of the weights of the large matrix products. `file`: each matrix as the file has it, as far as
+ * the operators of the variant have its format.
  */
 export const PRECISIONS = ['f32', 'f16', 'q8', 'q4', 'file'] as const;
 export type Precision = (typeof PRECISIONS)[number];

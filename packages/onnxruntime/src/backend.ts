@@ -44,8 +44,8 @@ export interface OrtSessionOptions {
    */
   readonly weightsFile?: string | undefined;
   /**
-   * Weights of `weightsFile` whose names begin so stay in the file, mapped: tables of which a session reads few rows, whose other pages
-   * then take no memory, and weights for which memory is too short.
+   * Weights of `weightsFile` whose names begin like this stay mapped in the file: tables of which a session
+   * reads few rows, whose other pages then take no memory, and weights for which memory is too short.
    */
   readonly mappedWeights?: readonly string[] | undefined;
   /** Default: `cpu`. Sessions on one device of a process share it, and their values. */

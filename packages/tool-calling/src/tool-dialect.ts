@@ -1,4 +1,5 @@
-// A tool dialect: how the models of a family write tool calls. Plain data, of which the grammar and the parser are made.
+// A tool dialect: how the models of a family write tool calls. Plain data, from which the grammar and the
+// parser are made.
 
 export interface ToolDialect {
   readonly name: string;

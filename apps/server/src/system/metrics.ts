@@ -45,7 +45,7 @@ interface OtherEngines {
 }
 
 export interface MetricsOptions {
-  /** A clock, of which only differences matter. Unit: milliseconds. */
+  /** A clock; only differences of its values matter. Unit: milliseconds. */
   readonly now?: () => number;
   /**
    * Whether the label `model_name` has the names of checkpoints, which reveal their teams. Otherwise all

@@ -5,7 +5,7 @@ import type { FastifyBaseLogger } from 'fastify';
 /** Unit: milliseconds. */
 const PERIOD_MS = 60_000;
 
-/** @param now A clock, of which only differences matter. Unit: milliseconds. */
+/** @param now A clock; only differences of its values matter. Unit: milliseconds. */
 export function createStorageLog(
   log: Pick<FastifyBaseLogger, 'error'>,
   now: () => number,

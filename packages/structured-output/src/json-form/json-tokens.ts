@@ -7,7 +7,10 @@ import { ShapeAutomaton } from './shape-automaton.ts';
 
 const BACKSLASH = 0x5c;
 
-/** Tokens that end a string or escape a character: those that break the form, and those of which the grammar decides. */
+/**
+ * Tokens that end a string or escape a character: those that break the form, and those that the grammar
+ * decides on.
+ */
 export interface StringEnds {
   readonly refused: readonly number[];
   /** By a text that the grammar must allow. */
