@@ -67,7 +67,7 @@ export class GgufModel {
     const { file, tensor } = this.#placed(name);
     const type = tensor.type.name;
     if (isGgufType(type)) return type;
-    const message = `${file.path}, tensor ${JSON.stringify(name)}: has type ${type}; served are ${GGUF_TYPES.join(', ')}`;
+    const message = `${file.path}, tensor ${JSON.stringify(name)}: has type ${type}; supported: ${GGUF_TYPES.join(', ')}`;
     throw new GgufError('unsupported', message, { file: file.path, tensor: name });
   }
 

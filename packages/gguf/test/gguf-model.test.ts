@@ -92,7 +92,7 @@ describe('refuses', () => {
       'git lfs pull',
     ],
     ['an empty file', Buffer.alloc(0), 'corrupt', 'is truncated'],
-    ['version 1', patched(4, uint32(1)), 'unsupported', 'version 1 is not read; allowed are 2 and 3'],
+    ['version 1', patched(4, uint32(1)), 'unsupported', 'version 1 is not supported; supported: 2 and 3'],
     ['a big-endian file', patched(4, Uint8Array.of(0, 0, 0, 3)), 'unsupported', 'big-endian'],
     [
       'a number of tensors beyond the file',
@@ -216,7 +216,7 @@ describe('refuses', () => {
     const bytes = encodeGguf({ metadata: {}, tensors });
     bytes.writeUInt32LE(15, bytes.indexOf('x') + 1 + 4 + 8);
     const model = await GgufModel.open(write(bytes));
-    expect(() => model.typeOf('x')).toThrow(/tensor "x": has type Q8_K; served are F32, F16, BF16, Q8_0/);
+    expect(() => model.typeOf('x')).toThrow(/tensor "x": has type Q8_K; supported: F32, F16, BF16, Q8_0/);
     await model.close();
   });
 });

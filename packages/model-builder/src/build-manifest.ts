@@ -64,7 +64,7 @@ export async function readBuildManifest(folder: string): Promise<FoundManifest |
   }
   const { formatVersion } = manifest;
   if (formatVersion === GRAPH_FORMAT_VERSION) return manifest;
-  const message = `is ${JSON.stringify(formatVersion)}; allowed is ${GRAPH_FORMAT_VERSION}: build the checkpoint again`;
+  const message = `is ${JSON.stringify(formatVersion)}, and this version of Ortler reads ${GRAPH_FORMAT_VERSION}: build the checkpoint again`;
   const key = 'formatVersion';
   throw new ModelBuildError('unsupported', `${file}, key ${key}: ${message}`, { file, key });
 }

@@ -86,12 +86,12 @@ function readArray(reader: HeaderReader, depth: number): GgufValue {
 
 function readBool(reader: HeaderReader): boolean {
   const byte = reader.bytes(1)[0]!;
-  if (byte > 1) throw reader.corrupt(`has the boolean ${byte}; allowed are 0 and 1`);
+  if (byte > 1) throw reader.corrupt(`has the boolean ${byte}; allowed: 0 and 1`);
   return byte === 1;
 }
 
 function numberType(reader: HeaderReader, type: number): NumberType {
   const found = NUMBERS.get(type);
-  if (found === undefined) throw reader.corrupt(`has a value of type ${type}; allowed are 0 to 12`);
+  if (found === undefined) throw reader.corrupt(`has a value of type ${type}; allowed: 0 to 12`);
   return found;
 }

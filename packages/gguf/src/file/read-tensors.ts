@@ -38,7 +38,7 @@ export function readTensorInfos(reader: HeaderReader, tensorCount: number, align
 function readTensorInfo(reader: HeaderReader, name: string, alignment: number): GgufTensor {
   const rank = reader.uint32();
   if (rank < 1 || rank > MAX_DIMENSIONS)
-    throw reader.corrupt(`has ${rank} dimensions; allowed are 1 to ${MAX_DIMENSIONS}`);
+    throw reader.corrupt(`has ${rank} dimensions; allowed: 1 to ${MAX_DIMENSIONS}`);
   const dimensions = Array.from({ length: rank }, () => reader.count());
   const elementCount = dimensions.reduce((product, dimension) => product * dimension, 1);
   const id = reader.uint32();

@@ -34,7 +34,7 @@ export const deepseekV2: Architecture = {
     const method = keys.topk_method ?? 'greedy';
     const isGrouped = method === 'group_limited_greedy';
     if (!isGrouped && method !== 'greedy')
-      reader.refuse('topk_method', `is "${method}"; allowed are "greedy", "group_limited_greedy"`);
+      reader.refuse('topk_method', `is "${method}"; allowed: "greedy", "group_limited_greedy"`);
     refuseOther(keys, reader, 'softmax');
     // DeepSeek's own code normalises then, and transformers does not.
     if (keys.norm_topk_prob) reader.refuse('norm_topk_prob', 'must be absent or false');
@@ -69,7 +69,7 @@ export const deepseekV3: Architecture = {
   cachedHeads: latentHeads,
   read(keys, reader) {
     if ((keys.topk_method ?? 'noaux_tc') !== 'noaux_tc')
-      reader.refuse('topk_method', `is "${keys.topk_method}"; allowed is "noaux_tc"`);
+      reader.refuse('topk_method', `is "${keys.topk_method}"; allowed: "noaux_tc"`);
     refuseOther(keys, reader, 'sigmoid');
     return latentMixture(keys, reader, {
       isInterleaved: keys.rope_interleave ?? true,
@@ -146,12 +146,11 @@ function latentMixture(
 function sparseLayers(keys: ConfigKeys, reader: ConfigReader): (layer: number) => boolean {
   const { mlp_layer_types: types, first_k_dense_replace: first = 1 } = keys;
   if (types == null) {
-    if (first !== 1) reader.refuse('first_k_dense_replace', `is ${first}; allowed is 1, or mlp_layer_types`);
+    if (first !== 1) reader.refuse('first_k_dense_replace', `is ${first}; allowed: 1, or mlp_layer_types`);
     return layer => layer >= 1;
   }
   const other = types.find(type => type !== 'dense' && type !== 'sparse');
-  if (other !== undefined)
-    reader.refuse('mlp_layer_types', `holds "${other}"; allowed are "dense", "sparse"`);
+  if (other !== undefined) reader.refuse('mlp_layer_types', `holds "${other}"; allowed: "dense", "sparse"`);
   if (types.length !== keys.num_hidden_layers)
     reader.invalid('mlp_layer_types', `has ${types.length} entries for ${keys.num_hidden_layers} layers`);
   return layer => types[layer] === 'sparse';
@@ -160,7 +159,7 @@ function sparseLayers(keys: ConfigKeys, reader: ConfigReader): (layer: number) =
 /** Keys that DeepSeek's own code reads, and transformers does not. Throws: `unsupported`. */
 function refuseOther(keys: ConfigKeys, reader: ConfigReader, scoring: DecoderScoring): void {
   if ((keys.scoring_func ?? scoring) !== scoring)
-    reader.refuse('scoring_func', `is "${keys.scoring_func}"; allowed is "${scoring}"`);
+    reader.refuse('scoring_func', `is "${keys.scoring_func}"; allowed: "${scoring}"`);
   if ((keys.moe_layer_freq ?? 1) !== 1) reader.refuse('moe_layer_freq', 'must be absent or 1');
 }
 

@@ -32,7 +32,7 @@ export const gptOss: Architecture = {
   readsLayerTypes: true,
   read(keys, reader) {
     const factor = keys.swiglu_alpha ?? GATE_FACTOR;
-    if (factor !== GATE_FACTOR) reader.refuse('swiglu_alpha', `is ${factor}; allowed is ${GATE_FACTOR}`);
+    if (factor !== GATE_FACTOR) reader.refuse('swiglu_alpha', `is ${factor}; allowed: ${GATE_FACTOR}`);
     const isSliding = slidingLayers(keys, reader, layer => layer % 2 === 0);
     const window = windowLength(keys, reader);
     return {

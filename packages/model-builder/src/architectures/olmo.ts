@@ -33,7 +33,7 @@ const OLMO3_THETA = 500_000;
 /** Transformers 5 takes `rope_theta` for the layers without a window only, version 4 for all. */
 function refuseSharedTheta({ rope_theta: theta }: ConfigKeys, reader: ConfigReader): void {
   if ((theta ?? OLMO3_THETA) === OLMO3_THETA) return;
-  const message = `is ${theta}; allowed is ${OLMO3_THETA}, or rope_parameters with a base for each type of layer`;
+  const message = `is ${theta}; allowed: ${OLMO3_THETA}, or rope_parameters with a base for each type of layer`;
   reader.refuse('rope_theta', message);
 }
 

@@ -26,11 +26,11 @@ export function readExperts(
   const other = countKey === 'num_local_experts' ? 'num_experts' : 'num_local_experts';
   const count = keys[countKey] ?? keys[other] ?? reader.invalid(countKey, 'is missing');
   const chosen = keys[chosenKey] ?? reader.invalid(chosenKey, 'is missing');
-  if (count > MAX_EXPERTS) reader.refuse(countKey, `is ${count}; allowed are at most ${MAX_EXPERTS}`);
+  if (count > MAX_EXPERTS) reader.refuse(countKey, `is ${count}; allowed: at most ${MAX_EXPERTS}`);
   if (count === 0) reader.invalid(countKey, 'is 0');
   if (chosen === 0) reader.invalid(chosenKey, 'is 0');
   if (chosen > count) reader.invalid(chosenKey, `is ${chosen}, but there are ${count} experts`);
-  if (chosen > MAX_CHOSEN) reader.refuse(chosenKey, `is ${chosen}; allowed are at most ${MAX_CHOSEN}`);
+  if (chosen > MAX_CHOSEN) reader.refuse(chosenKey, `is ${chosen}; allowed: at most ${MAX_CHOSEN}`);
   return {
     count,
     chosen,
@@ -76,7 +76,7 @@ export function readGroups(
   if (!count) return reader.invalid('n_group', 'is missing');
   if (!chosen) return reader.invalid('topk_group', 'is missing');
   const size = experts! / count;
-  if (count > MAX_GROUPS) reader.refuse('n_group', `is ${count}; allowed are at most ${MAX_GROUPS}`);
+  if (count > MAX_GROUPS) reader.refuse('n_group', `is ${count}; allowed: at most ${MAX_GROUPS}`);
   if (!Number.isInteger(size))
     reader.invalid('n_group', `is ${count}; it must divide n_routed_experts, ${experts}`);
   if (size < keyCount) reader.invalid('n_group', `is ${count}; groups must have ${keyCount} experts or more`);

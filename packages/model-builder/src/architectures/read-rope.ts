@@ -133,7 +133,7 @@ function rotatedSize(fault: ConfigFault, headSize: number, partialFactor: number
   const size = Math.trunc(headSize * partialFactor);
   // GroupQueryAttention and PagedAttention take rotary tables of multiples of 8 columns.
   if (size > 0 && size % 16 === 0) return size;
-  const message = `is ${partialFactor}, which rotates ${size} of ${headSize} elements of a head; allowed are multiples of 16`;
+  const message = `is ${partialFactor}, which rotates ${size} of ${headSize} elements of a head; allowed: multiples of 16`;
   throw fault('unsupported', 'partial_rotary_factor', message);
 }
 

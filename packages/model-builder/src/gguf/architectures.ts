@@ -103,7 +103,7 @@ const nemotron: GgufArchitecture = {
   layerNormKey: 'norm_eps',
   configKeys({ fields, headSize, hiddenSize, headCount }) {
     if (headSize !== hiddenSize / headCount) {
-      const message = `is ${headSize}; allowed is ${hiddenSize / headCount}: for other heads converters write a wrong rope.dimension_count`;
+      const message = `is ${headSize}; it must be ${hiddenSize / headCount}, because converters write a wrong rope.dimension_count for other heads`;
       fields.refuse('nemotron.attention.key_length', message);
     }
     return RELU2;

@@ -133,7 +133,7 @@ export function parseRopeSettings(
   }
   const type = value.rope_type ?? value.type ?? 'default';
   if (!(SUPPORTED_ROPE_TYPES as readonly unknown[]).includes(type)) {
-    const fault = `is ${JSON.stringify(type)}; allowed are ${SUPPORTED_ROPE_TYPES.join(', ')}`;
+    const fault = `is ${JSON.stringify(type)}; supported: ${SUPPORTED_ROPE_TYPES.join(', ')}`;
     return { kind: 'unsupported', path: 'rope_type', fault };
   }
   const parsed = ropeSettings.safeParse({ ...value, rope_type: type });
