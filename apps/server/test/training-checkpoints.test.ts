@@ -339,7 +339,7 @@ describeOnEveryDatabase('models and checkpoints', ({ open }) => {
       (await limited.call('POST', `/${id}/checkpoints`, { step })).body.detail;
     expect([await register(first, 1), await register(first, 2)]).toEqual([undefined, undefined]);
     expect(await register(first, 3)).toBe(
-      'The model has 2 checkpoints, the most that this server keeps for one. Delete some first.',
+      'The model has 2 checkpoints, the maximum on this server. Delete some first.',
     );
     expect(await register(second, 1)).toBeUndefined();
     expect(await register(second, 2)).toContain('The team has 3 checkpoints');

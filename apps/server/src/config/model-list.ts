@@ -93,7 +93,7 @@ function withServer(text: string, model: ConfiguredModel | undefined): UpstreamS
 function parseServer(text: string): { readonly url: string; readonly name: string | undefined } {
   const [address = '', ...rest] = text.split('#');
   const name = rest.length === 0 ? undefined : rest.join('#');
-  if (name === '') throw new EntryError('must have a name of the model after # of an address');
+  if (name === '') throw new EntryError('must have the name of the model after the # of an address');
   if (!URL.canParse(address))
     throw new EntryError(
       'must list addresses such as https://host/v1#name, and one of its entries is not an address',

@@ -62,7 +62,10 @@ function toAnswerNode(constraint: ConstraintSpec): TagNode {
   if ('choice' in constraint)
     return { kind: 'choice', items: constraint.choice.map(text => ({ kind: 'text', text })) };
   if ('grammar' in constraint) return { kind: 'grammar', text: constraint.grammar, place };
-  throw wrongParameter('constraint', 'A structural tag cannot stand beside tools: leave one of them out.');
+  throw wrongParameter(
+    'constraint',
+    'A structural tag cannot be combined with tools: leave one of them out.',
+  );
 }
 
 function readSchema(schema: unknown): never {

@@ -46,7 +46,7 @@ export class LiteralRules {
     }
     const left = withoutEndless(content, finite);
     if (left === null)
-      throw new ToolGrammarError(place, 'The schema requires values inside each other without an end');
+      throw new ToolGrammarError(place, 'The schema requires values that are nested without end');
     const kept = [...rules].flatMap(([name, node]) => {
       const own = finite.has(name) ? withoutEndless(node, finite) : null;
       return own === null ? [] : [[name, own] as const];
