@@ -1,8 +1,9 @@
 // Our engine against what a user of Node would take instead, on the same random weights of a published shape, with
 // the same bits and threads. Each contestant lives in its own process; they take turns measurement by measurement.
-// In float32 all must generate the same tokens first, or the comparison ends: so the work is the same. Shapes with memory or experts
-// are GGUF files that all read, and compare float32 with fewer layers and tokens. With --model all
-// run one real GGUF file, whose values each keeps; they round activations differently, so first differences are reported.
+// In float32 all must generate the same tokens first, or the comparison ends: so the work is the same. Shapes
+// with recurrent layers or experts are GGUF files that all read, and compare float32 with fewer layers and
+// tokens. With --model all run one real GGUF file, whose values each keeps; they round activations
+// differently, so first differences are reported.
 //
 //     npm run bench -- peers --help
 

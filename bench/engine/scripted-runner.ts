@@ -14,7 +14,7 @@ export class ScriptedRunner implements SlotModelRunner {
   readonly #runner: SlotModelRunner | null;
   readonly #logits: Float32Array;
   readonly #prepared: Float32Array;
-  /** What comes behind a prompt that begins with this token: tokens of the answer. */
+  /** What comes after a prompt that begins with this token: tokens of the answer. */
   readonly #answers: readonly (readonly number[])[];
   readonly #promptLength: number;
   readonly #answerOfSlot: number[] = [];

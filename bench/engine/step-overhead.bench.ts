@@ -131,7 +131,7 @@ interface StepCost {
   readonly modelMs: number;
   /** Median and least of all else until the messages are there. */
   readonly otherMs: number;
-  readonly leastOtherMs: number;
+  readonly minOtherMs: number;
   /** Median of copying the messages, as a link to another thread or process does. */
   readonly messageMs: number;
   /** Processor time of all, the model's included: what stays comparable when other programs want the cores as well. */
@@ -158,7 +158,7 @@ async function measure(core: EngineCore, runner: TimedRunner, batchSize: number)
   return {
     modelMs: rounded(median(modelTimes)),
     otherMs: rounded(median(otherTimes)),
-    leastOtherMs: rounded(Math.min(...otherTimes)),
+    minOtherMs: rounded(Math.min(...otherTimes)),
     messageMs: rounded(median(messageTimes)),
     cpuMs: rounded((cpu.user + cpu.system) / 1000 / stepCount),
   };

@@ -14,7 +14,7 @@ export const COMPARED_STEPS = 8;
 /** Of our model in the peer's precision. */
 export interface PeerReference {
   readonly promptLogprobs: readonly number[];
-  /** First tokens behind the first stream's prompt. */
+  /** First tokens after the first stream's prompt. */
   readonly tokenIds: readonly number[];
 }
 

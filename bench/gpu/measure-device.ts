@@ -45,7 +45,7 @@ export async function measureDecode(
   return { streamCount, tokensPerSecond: (count * 1000) / (end - start) };
 }
 
-/** The first tokens behind the prompt of the first stream. */
+/** The first tokens after the prompt of the first stream. */
 export async function greedyTokens(engine: Engine, promptLength: number, length: number): Promise<number[]> {
   const found: number[] = [];
   for await (const tokenIds of newTokens(engine, promptOf(engine, 0, promptLength), length))

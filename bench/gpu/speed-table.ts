@@ -26,7 +26,7 @@ export interface DeviceLimits {
 }
 
 /**
- * Tokens per second. Behind decodes the share of the memory's speed that reading all weights once for each step takes; behind prefills the
+ * Tokens per second. After decodes the share of the memory's speed that reading all weights once for each step takes; after prefills the
  * share of the speed of float16 products that two operations for each parameter and token take. Empty cells: not measured.
  */
 export function speedTable(shapes: readonly ShapeRows[], limits: DeviceLimits): string {

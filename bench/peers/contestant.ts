@@ -21,9 +21,9 @@ export interface ContestantOptions {
   /** File or folder of the model, as this program wants it. */
   readonly modelPath: string;
   readonly threadCount: number;
-  /** Most streams at once. */
+  /** Maximum number of streams at once. */
   readonly maxStreams: number;
-  /** Most tokens of one stream. */
+  /** Maximum number of tokens in one stream. */
   readonly contextLength: number;
   /** Bits of a number in the cache of keys and values. Default: as the program has them, 16 or 32. */
   readonly cacheBits?: 8;

@@ -1,4 +1,5 @@
-// Shapes of published models with memory or with experts, as tensors of a GGUF file: all contestants read the same one.
+// Shapes of published recurrent models and mixtures of experts, as tensors of a GGUF file: all contestants
+// read the same one.
 // Source: config.json of the published models; llama.cpp, src/models/qwen35.cpp, lfm2.cpp and olmoe.cpp
 
 import type { FieldToWrite } from '@ortler/gguf/testing';

@@ -243,7 +243,7 @@ describe('boundaries', () => {
     }
   });
 
-  // Data without code, such as the demo model, is no package of the table.
+  // Data without code, such as the demo model, is not a package of the table.
   test('the table of ARCHITECTURE.md shows the imports of every package', () => {
     const text = readFileSync(join(REPOSITORY, 'ARCHITECTURE.md'), 'utf8');
     const rows = [...text.matchAll(/^\| `([a-z-]+)` +\|[^|]+\|([^|]+)\|$/gm)];
@@ -334,7 +334,7 @@ describe('boundaries', () => {
     expect(findCircles(imports)).toEqual([]);
   });
 
-  test('circles are found, also behind a file that is in none', () => {
+  test('circles are found, also after a file that is in none', () => {
     const edges = ['a b', 'b c', 'c d', 'd b', 'd e', 'e e'].map(edge => edge.split(' '));
     const found = findCircles(edges.map(([from, to]) => ({ from: from!, to: to! })));
     expect(found).toEqual(['b -> c -> d -> b', 'e -> e']);

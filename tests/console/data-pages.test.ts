@@ -113,7 +113,7 @@ describe.skipIf(hasNoBrowser)('the data pages', () => {
         ],
       },
     };
-    // A request may hold several calls. The editor is loaded behind the page.
+    // A request may hold several calls. The editor is loaded after the page.
     const calls: readonly unknown[] = Object.values(JSON.parse((await sent).postData()!));
     expect(calls).toContainEqual(expect.objectContaining({ query: expected }));
     const editor = page.getByLabel('Filter as JSON');
@@ -270,7 +270,7 @@ describe.skipIf(hasNoBrowser)('the data pages', () => {
     },
   );
 
-  it('models: a checkpoint is loaded, tells its memory, and is unloaded', async () => {
+  it('models: a checkpoint is loaded, shows its memory, and is unloaded', async () => {
     const { id } = await post('/v1/preview/models', {
       base_model: 'ortler-demo',
       entity: 'acme',

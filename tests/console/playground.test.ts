@@ -78,7 +78,9 @@ describe.skipIf(hasNoBrowser)('the playground', () => {
     const options = page.getByRole('listbox', { name: 'Answer tokens' }).getByRole('option');
     expect(await options.allTextContents()).toEqual(tokens.map(({ token }) => token));
     expect(await numbersOf(options, 'data-logprob')).toEqual(tokens.map(({ logprob }) => logprob));
-    expect(await options.last().getAttribute('aria-label')).toContain('ends the answer, no part of its text');
+    expect(await options.last().getAttribute('aria-label')).toContain(
+      'ends the answer; not part of its text',
+    );
 
     // The arrow keys go from token to token, and the list shows what else was possible there.
     await page.getByRole('listbox', { name: 'Answer tokens' }).focus();

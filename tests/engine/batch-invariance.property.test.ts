@@ -232,7 +232,7 @@ function compare(
     const own = actual[place]!;
     for (const [i, id] of topTokenIds.entries()) {
       const at = own.topTokenIds.indexOf(id);
-      // The last ones of one list may be behind the end of the other.
+      // The last ones of one list may be beyond the end of the other.
       if (at < 0) expect(topLogprobs[i]! - own.topLogprobs.at(-1)!).toBeLessThan(bound);
       else expect(Math.abs(topLogprobs[i]! - own.topLogprobs[at]!)).toBeLessThan(bound);
     }
@@ -275,7 +275,7 @@ describe("EngineCore on a tiny q4 model with ONNX Runtime's own operators", () =
       // Fixed, because a draw may hit a larger rounding than the bound without an error of the loop.
       { numRuns: runs({ daily: 6, full: 25 }), seed: 20_261_122 },
     );
-    // Most places are no near ties; of what follows one, nothing is compared.
+    // Most places are not near ties; of what follows one, nothing is compared.
     expect(equalCount / tokenCount).toBeGreaterThan(0.95);
     countRareEvents(cores);
   });

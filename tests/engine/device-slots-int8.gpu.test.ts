@@ -141,7 +141,7 @@ describe.skipIf(reason !== undefined)(`on a device, ${reason ?? 'here'}`, () => 
 
 const CAPACITY = 32;
 
-/** The keys of the first layer behind one call, as the device holds them. */
+/** The keys of the first layer after one call, as the device holds them. */
 async function firstKeys(
   modelDir: string,
   tokens: readonly number[],

@@ -148,7 +148,7 @@ describe.each(MODELS.map(model => [describeModel(model), model] as const))(
     });
 
     // The last core's calls fail now and then, and it drafts without sense. The caches of the cores stay filled from run to run, so most prompts of later runs are hits.
-    it('says the same in any batch, with any chunks, cache, drafts, pauses and preemptions, as each choice alone, constrained or not', async () => {
+    it('gives the same answers in any batch, with any chunks, cache, drafts, pauses and preemptions, as each choice alone, constrained or not', async () => {
       await fc.assert(
         fc.asyncProperty(requests, async random => {
           const entries = random.map(({ submission, ...entry }) => {

@@ -135,7 +135,7 @@ describe('the engine with a tiny model', () => {
     expect(engine.health.stats).toMatchObject({ runningCount: 0, waitingCount: 0, freeSlotCount: 4 });
   });
 
-  test('a killed model process fails its open requests, tells the truth, and is back for the next', async () => {
+  test('a killed model process fails its open requests, is reported as it is, and is back for the next', async () => {
     const pids: number[] = [];
     const engine = await start({ link: 'process', onModelProcess: pid => pids.push(pid) });
     const before = choiceOf(await collect(engine.generate(chat('Hello'))), 0);

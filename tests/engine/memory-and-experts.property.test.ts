@@ -1,5 +1,6 @@
-// Families whose layers have a memory in place of keys and values, mixtures of experts, and latent attention, on their real graphs: what a sequence says
-// must not depend on its company, the chunks of its prompt, what is cached, drafts, preemptions, forks and failed calls.
+// Families with recurrent layers, mixtures of experts, and latent attention, on their real graphs: what a
+// sequence says must not depend on its company, the chunks of its prompt, what is cached, drafts,
+// preemptions, forks and failed calls.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -93,7 +94,7 @@ describe.each(MODELS)('$family in $precision with a $kvType cache', ({ family, p
   });
 
   // The states of the cores stay from run to run, so most prompts of later runs are hits.
-  it('says the same in any batch, with any chunks, states, drafts, pauses, preemptions and failures, as each choice alone', async () => {
+  it('gives the same answers in any batch, with any chunks, states, drafts, pauses, preemptions and failures, as each choice alone', async () => {
     await fc.assert(
       fc.asyncProperty(requests, async entries => {
         const expected = await playAlone(alone, entries);

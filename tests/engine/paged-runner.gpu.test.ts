@@ -157,7 +157,7 @@ describe.skipIf(why !== undefined)('the paged runner', () => {
     },
   );
 
-  it('tells how far its warm-up is, to the end', () => {
+  it('reports the progress of its warm-up, to the end', () => {
     expect(warmUps[0]![0]).toBe(0);
     expect(warmUps.at(-1)![0]).toBe(warmUps.at(-1)![1]);
     expect(warmUps.map(([done]) => done)).toEqual(warmUps.map((_, index) => index));
@@ -200,7 +200,7 @@ describe.skipIf(why !== undefined)('the paged runner', () => {
     expect(difference(joined, expected!)).toBeLessThan(FLOAT16_ROUNDING);
   });
 
-  it('copies blocks in the order in which it was told, before the next call', async () => {
+  it('copies blocks in the order in which they were requested, before the next call', async () => {
     const [first, second] = tracks(2) as [Track, Track];
     await run(first.row(40), second.row(40));
     for (const track of [first, second]) track.computedLength = 40;

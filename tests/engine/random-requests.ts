@@ -44,11 +44,11 @@ export const SHORTEST_CACHES = { longestRow: 11, rewindLength: 1 } as const;
 /** Drafts of every length beside anything, right ones as far as the text goes in circles and wrong ones else. */
 export const RECKLESS_DRAFTER: Drafter = {
   draft(decodes, { logitsRoom }) {
-    const mostLength = Math.min(9, Math.floor(logitsRoom / decodes.length));
+    const maxLength = Math.min(9, Math.floor(logitsRoom / decodes.length));
     return decodes.map(sequence => {
       const { tokenIds, tokenCount, outputTokenIds, group } = sequence;
       const length = Math.min(
-        tokenCount % (mostLength + 1),
+        tokenCount % (maxLength + 1),
         group.submitted.maxTokens - outputTokenIds.length - 1,
       );
       const only = new Int32Array(Math.max(0, length));

@@ -134,7 +134,7 @@ function byteLevelAlphabet(): ReadonlyMap<string, number> {
   return alphabet;
 }
 
-/** The stop string that ends first behind `from`, the earlier one in the list of equals. */
+/** The stop string that ends first after `from`, the earlier one in the list of equals. */
 function firstMatch(text: string, from: number, strings: readonly string[]) {
   for (let end = from + 1; end <= text.length; end++) {
     const stop = strings.find(candidate => text.slice(0, end).endsWith(candidate));

@@ -240,7 +240,7 @@ describe.each(FAMILIES)('$family', ({ golden, isSharing }) => {
       await rm(root, { recursive: true, force: true });
     });
 
-    it('says the same in batches, chunks, drafts, preemptions and cache hits as alone over whole contexts', async () => {
+    it('gives the same answers in batches, chunks, drafts, preemptions and cache hits as alone over whole contexts', async () => {
       expect(runner.rings).toMatchObject({ window: 12, capacity: RING_LENGTH });
       const expected = await playAlone(alone, FIRST);
       expect(await play(busy, FIRST)).toEqual(expected);
@@ -267,7 +267,7 @@ describe.each(FAMILIES)('$family', ({ golden, isSharing }) => {
       }
     });
 
-    it('says the same under random schedules of prompts that share prefixes of any length', async () => {
+    it('gives the same answers under random schedules of prompts that share prefixes of any length', async () => {
       let hitCount = 0;
       await fc.assert(
         fc.asyncProperty(randomSchedules, async entries => {

@@ -153,7 +153,7 @@ function randomRequest(
 ): Input {
   const { random } = source;
   const isOdd = () => random.chance(ODDITY);
-  // Half of the inputs have no hostile value, so that they reach what is behind the checks.
+  // Half of the inputs have no hostile value, so that they reach what is after the checks.
   const draw = { ...source, hostility: random.pick([0, 0, 0.02, 0.1]) };
   const values = (place: Parameter['in']) =>
     operation.parameters
@@ -233,7 +233,7 @@ function bounded(body: unknown, random: Random): unknown {
   return { ...body, ...Object.fromEntries(names.map(name => [name, 2])) };
 }
 
-/** Sometimes text that is no JSON, or not as long as it should be. */
+/** Sometimes text that is not JSON, or not as long as it should be. */
 function broken(text: string, random: Random): string {
   if (!random.chance(ODDITY)) return text;
   const cut = random.below(text.length + 1);

@@ -105,7 +105,7 @@ function decode(type: 'float32' | 'float16', numbers: readonly number[]): Float6
   return Float64Array.from(new Float16Array(Uint16Array.from(numbers).buffer));
 }
 
-/** Of an int8 cache: the scales of a group's tokens stand behind its codes. */
+/** Of an int8 cache: the scales of a group's tokens stand after its codes. */
 function scaleAt(shape: CacheShape, memory: ElementArray, place: CachePlace): number {
   const codes = GROUP * channelsOf(shape.headSize);
   const offset = startOfGroup(shape, place) + codes + (place.position % GROUP) * SCALE_BYTES;

@@ -23,7 +23,7 @@ export interface AttentionShape extends CacheShape {
   readonly readsOnly?: boolean;
   /** Whether the keys are the values too. */
   readonly keysOnly?: boolean;
-  /** Whether each head of queries has a gate behind it. */
+  /** Whether each head of queries has a gate after it. */
   readonly isGated?: boolean;
   /** Channels that are rotated; 0: the graph has no rotary tables. */
   readonly rotary: number;

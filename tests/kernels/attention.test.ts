@@ -52,7 +52,7 @@ const CASES: readonly (readonly [string, Partial<AttentionShape>])[] = [
 const tokensOf = (shape: AttentionShape, count: number): Float32Array =>
   new Random(shape.seed + 100).floats(count * qkvWidth(shape), 2);
 
-/** The same tokens with a gate behind each head of queries. */
+/** The same tokens with a gate after each head of queries. */
 function withGates(shape: AttentionShape, qkv: Float32Array, gates: Float32Array): Float32Array {
   const { heads, headSize } = shape;
   const width = qkvWidth(shape);
@@ -69,7 +69,7 @@ function withGates(shape: AttentionShape, qkv: Float32Array, gates: Float32Array
   return Float32Array.from(result);
 }
 
-/** The same tokens with their keys, behind norm and rotation, for values. */
+/** The same tokens with their keys, after norm and rotation, for values. */
 function withKeysAsValues(shape: AttentionShape, qk: Float32Array): Float32Array {
   const [width, keysWidth] = [qkvWidth({ ...shape, keysOnly: true }), shape.kvHeads * shape.headSize];
   const count = qk.length / width;
@@ -214,7 +214,7 @@ describe.each(INSTRUCTION_SETS)('attention on %s', isa => {
         const length = lengths[index]!;
         alone.push(await session.runChunks(qkv, length === 1 ? [1] : [length - 1, 1]));
       }
-      // The caches before the last token of each, one behind the other.
+      // The caches before the last token of each, one after the other.
       const batch = garbageCaches(shape, lengths.length);
       for (const [index, qkv] of tokens.entries()) {
         const before = await session.runChunks(

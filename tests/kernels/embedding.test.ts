@@ -79,7 +79,7 @@ describe('Embedding', () => {
     await expect(OperatorSession.create(wrong, options)).rejects.toThrow(message);
   });
 
-  it('refuses weights that are no constant', async () => {
+  it('refuses weights that are not constant', async () => {
     const graph = embeddingGraph(matrix, matrix.tiles);
     const weights = { name: 'weights', type: 'uint8', shape: [matrixBytes('q6', 20, 40)] } as const;
     const wrong = { ...graph, inputs: [graph.inputs[0]!, weights] };

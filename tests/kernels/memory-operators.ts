@@ -1,4 +1,4 @@
-// Layers with memory as graphs of one operator, with a pool of states of their own, and what they should give in double precision.
+// Recurrent layers as graphs of one operator, with a pool of states of their own, and what they should give in double precision.
 
 import { float, int } from '@ortler/onnx';
 import { Random } from '../support/random.ts';

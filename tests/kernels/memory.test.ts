@@ -1,4 +1,4 @@
-// Operators of layers with memory against float64, and their promises about bits: chunks, rows of a batch, threads, instruction sets
+// Operators of recurrent layers against float64, and their promises about bits: chunks, rows of a batch, threads, instruction sets
 // and states that are kept on the way change nothing.
 
 import { int } from '@ortler/onnx';
@@ -150,7 +150,7 @@ describe.each(INSTRUCTION_SETS)('memory on %s', isa => {
       expect(state(6)).toEqual(state(4));
     });
 
-    it('keeps the states behind tokens on its way, those of the same tokens alone, and changes no other', async () => {
+    it('keeps the states after tokens on its way, those of the same tokens alone, and changes no other', async () => {
       using session = await MemorySession.create(operator, { isa });
       const size = session.stateLength;
       const state = (entry: number) => session.pool.slice(entry * size, (entry + 1) * size);

@@ -308,7 +308,7 @@ describe('an Attention', () => {
     await expect(calling).rejects.toThrow(/past and present caches must be the same memory/);
   });
 
-  it('refuses positions behind its rotary tables', async () => {
+  it('refuses positions beyond its rotary tables', async () => {
     const graph = change(graphOf(), { [COSINES]: floats('cosines', 7, 32), [SINES]: floats('sines', 7, 32) });
     await expect(run(PLAIN, graph, {})).rejects.toThrow(
       /a position lies outside the cache or the rotary tables/,

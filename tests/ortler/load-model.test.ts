@@ -138,7 +138,7 @@ describe('loadModel', () => {
       'a word that is neither a path nor a name, and says what names are',
       'llama3',
       {},
-      '"llama3" is no name of the Hub. Names are org/model,',
+      '"llama3" is not a name on the Hub. Names are org/model,',
     ],
     [
       'a misspelt option of the Hub',

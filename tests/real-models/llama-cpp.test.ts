@@ -33,10 +33,10 @@ const ANSWER_LENGTH = 48;
 const LARGEST_GAP = 0.5;
 
 /** Answers that are equal to the end. Seen: 7. */
-const LEAST_EQUAL = 4;
+const MIN_EQUAL = 4;
 
 /** Tokens before the first difference, of all answers. */
-const LEAST_COMMON_SHARE = 0.5;
+const MIN_COMMON_SHARE = 0.5;
 
 const golden = readGolden<LlamaCppGolden>(SMOLLM2, 'llama-cpp.json');
 
@@ -85,7 +85,7 @@ describeWithModel(SMOLLM2, 'greedy answers of the file beside llama.cpp', () => 
       );
     expect(differences.filter(({ gap }) => gap > LARGEST_GAP)).toEqual([]);
     expect(differences.filter(({ gapOfLlamaCpp }) => gapOfLlamaCpp > LARGEST_GAP)).toEqual([]);
-    expect(equalCount).toBeGreaterThanOrEqual(LEAST_EQUAL);
-    expect(commonCount / tokenCount).toBeGreaterThanOrEqual(LEAST_COMMON_SHARE);
+    expect(equalCount).toBeGreaterThanOrEqual(MIN_EQUAL);
+    expect(commonCount / tokenCount).toBeGreaterThanOrEqual(MIN_COMMON_SHARE);
   });
 });

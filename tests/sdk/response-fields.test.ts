@@ -80,7 +80,7 @@ const FIELDS: { readonly [Field in keyof Required<Params>]: readonly (readonly [
   user: [['u', 'no effect']],
 };
 
-/** Fields that an answer repeats: they are no effect of their own. */
+/** Fields that an answer repeats: repeating them is not an effect. */
 const REPEATED = new Set(['max_tool_calls', 'prompt_cache_key', 'safety_identifier', 'user']);
 
 const cases = Object.entries(FIELDS).flatMap(([field, values]) =>

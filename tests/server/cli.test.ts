@@ -90,7 +90,7 @@ describe('ortler chat', () => {
 
   it.each([
     [['--model', '/no/such/folder'], 'cannot be used: /no/such/folder'],
-    [['--model', 'llama3'], '"llama3" is no name of the Hub. Names are org/model,'],
+    [['--model', 'llama3'], '"llama3" is not a name on the Hub. Names are org/model,'],
     [['--temperature', '9'], '--temperature must be 0 to 2; got 9.'],
     [['--temperature', 'hot'], 'It must be a number.'],
     [['--max-tokens', '100000'], '--max-tokens must be a whole number from 1 to 512; got 100000.'],
@@ -198,12 +198,12 @@ describe('ortler build --adapter', () => {
     expect(misfit.err).not.toMatch(NO_STACK);
     expect((await build('absent')).err).toContain('absent is not a folder.');
     expect((await ortler(['build', join(folder, 'none')])).err).toContain('none does not exist.');
-    expect((await ortler(['build', 'none'])).err).toContain('"none" is no name of the Hub.');
+    expect((await ortler(['build', 'none'])).err).toContain('"none" is not a name on the Hub.');
     const noHalves = await ortler(['inspect', join(folder, 'tiny'), '--device', 'cpu', '--precision', 'f16']);
     expect(noHalves.out).toMatch(
       /it has no such precision on the device: a "\w+" graph has no precision f16/,
     );
-    expect((await ortler(['inspect', 'none'])).err).toContain('"none" is no name of the Hub.');
+    expect((await ortler(['inspect', 'none'])).err).toContain('"none" is not a name on the Hub.');
   });
 
   it('names the flag that gives a model its missing chat template', async () => {
@@ -272,7 +272,7 @@ describe('ortler serve', () => {
     expect(missing.code).toBe(1);
     expect(missing.err).toMatch(/OTEL_EXPORTER_OTLP_CERTIFICATE cannot be read: ENOENT/);
     const other = await ortler([...traced, '--otlp-certificate', join(folder, 'tiny', 'config.json')]);
-    expect(other.err).toMatch(/OTEL_EXPORTER_OTLP_CERTIFICATE names .* which is no PEM file\./);
+    expect(other.err).toMatch(/OTEL_EXPORTER_OTLP_CERTIFICATE names .* which is not a PEM file\./);
     expect(missing.err + other.err).not.toMatch(NO_STACK);
   });
 
@@ -286,7 +286,7 @@ describe('ortler serve', () => {
   });
 });
 
-it('tells people on one stream and logs on the other, without what a query holds', async () => {
+it('writes to people on one stream and logs on the other, without the values of a query', async () => {
   const settings = ['--data-dir', join(folder, 'logged'), '--log-level', 'info', '--api-key', 'a-key'];
   const args = ['--conditions=source', CLI, 'serve', '--port', '0', ...shared, ...settings];
   const server = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });

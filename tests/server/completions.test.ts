@@ -159,7 +159,7 @@ describe('a completion', () => {
     expect(token_logprobs.slice(1).every(value => value! <= 0)).toBe(true);
   });
 
-  it('tells of its own tokens the same, echoed or scored as a prompt', async () => {
+  it('reports the same of its own tokens, echoed or scored as a prompt', async () => {
     const first = await complete({
       prompt: TEXT,
       temperature: 0,

@@ -134,7 +134,7 @@ describe('a prompt', () => {
     expect(await promptOf([QUESTION, CALL, RESULT])).toBe(asked + thought + called + open);
   });
 
-  test('drops all reasoning behind an answer', async () => {
+  test('drops all reasoning once there is an answer', async () => {
     const answered = '<|start|>assistant<|channel|>final<|message|>It is sunny in Rome.<|end|>';
     expect(await promptOf([QUESTION, CALL, RESULT, ANSWER, QUESTION])).toBe(
       asked + called + answered + asked + open,

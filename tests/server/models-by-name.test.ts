@@ -133,7 +133,7 @@ describe('a model by its name', () => {
     ],
     [['pull', 'ortler/quants:Q6_K'], /ortler\/quants has no quantisation Q6_K\. It has Q4_K_M, Q8_0\./],
     [['pull', 'ortler/gated'], /ortler\/gated is gated\. Accept its licence at http.+HF_TOKEN/],
-    [['pull', 'demo'], /"demo" is no name of a model\. Names are org\/model/],
+    [['pull', 'demo'], /"demo" is not a model name\. Names are org\/model/],
     [['pull', 'ortler/other', '--offline'], /ortler\/other is not, or not completely, in the cache/],
     [['serve', NAME, '--models', NAME], /as arguments or with --models, not both/],
     [['inspect', 'ortler/quants'], /^m-Q4_K_M\.gguf, the header: a GGUF file begins with "GGUF"/],

@@ -1,4 +1,5 @@
-// What a running server does when a model's process dies, while it is busy, and when it is told to stop.
+// What a running server does when a model's process dies, while it is busy, and when it receives a stop
+// signal.
 
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -57,7 +58,7 @@ async function countStored(): Promise<number> {
   return Number(Object.values(result[0])[0]);
 }
 
-it('loses only the open requests of a model whose process is killed, tells so, and restarts it', async () => {
+it('loses only the open requests of a model whose process is killed, reports it, and restarts it', async () => {
   server = await startTinyServer();
   const before = server.modelPids();
   expect(before).toHaveLength(2);

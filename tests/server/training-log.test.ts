@@ -110,7 +110,7 @@ function suite(makePlace: () => Promise<Place>): void {
     await place?.drop();
   });
 
-  test('a large body grows the server by less than 200 MB, and is there whole after kill -9 behind the 200', async () => {
+  test('a large body grows the server by less than 200 MB, and survives a kill -9 right after the 200', async () => {
     const model = await createModel('large');
     const count = Math.ceil(LOG_BYTES / largeTrajectory(0).length);
     // What a first call loads is not what a large one needs.

@@ -137,7 +137,7 @@ test('slow feedback queries of one team delay no other team, and end when their 
   expect((await call(beta, '/feedback/query', quick)).status).toBe(200);
   expect((await call(beta, '/v1/models')).status).toBe(200);
   expect((await call(beta, '/v1/chat/completions', chat)).status).toBe(200);
-  // Alone they take a fraction of a second; behind the twelve they took minutes.
+  // Alone they take a fraction of a second; after the twelve they took minutes.
   expect(performance.now() - start).toBeLessThan(10_000);
   leaving.abort();
   await Promise.all(queries);

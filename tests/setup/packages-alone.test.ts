@@ -210,7 +210,7 @@ function copySources(target: string): string {
   return target;
 }
 
-/** The packages, each behind those that it is built with. */
+/** The packages, each after those that it is built with. */
 function inBuildOrder(): readonly string[] {
   const order = new Set<string>();
   const visit = (folder: string): void => {

@@ -18,7 +18,7 @@ export interface Example {
   /** Name of the file to write. */
   readonly file: string;
   readonly source: string;
-  /** What it prints: the comment behind each `console.log(...)` and `process.stdout.write(...)`. */
+  /** What it prints: the comment after each `console.log(...)` and `process.stdout.write(...)`. */
   readonly output: string;
   /** Part of another example, which runs it: a block that begins with a file name in a comment. */
   readonly isPart: boolean;

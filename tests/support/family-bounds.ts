@@ -12,7 +12,7 @@ export const PRECISIONS = ['q8', 'q4'] as const;
 const BOUNDS = { q8: 0.25, q4: 1 } as const;
 /** Gemma 4 does not scale down its scores, so that roundings of queries and keys weigh more. */
 const SHARP_BOUNDS = { q8: 0.6, q4: 1.6 } as const;
-/** Layers with memory multiply two or three projections with each other, and their states keep roundings of earlier tokens. */
+/** Recurrent layers multiply two or three projections with each other, and their states keep roundings of earlier tokens. */
 const MEMORY_BOUNDS = { q8: 0.5, q4: 2.5 } as const;
 /** A rounding may choose another expert, where two score alike: some tokens are then of another computation. */
 const ROUTED_BOUNDS = { q8: 1.2, q4: 2 } as const;
@@ -27,7 +27,7 @@ export function familyBound(family: string, precision: (typeof PRECISIONS)[numbe
   return (family.startsWith('gemma4') ? SHARP_BOUNDS : BOUNDS)[precision];
 }
 
-/** Of the candidates of the token behind a prompt, from the logits of transformers. */
+/** Of the candidates of the token after a prompt, from the logits of transformers. */
 export function distanceFromLogits(
   candidates: readonly (readonly [tokenId: number, logprob: number])[],
   logits: readonly number[],

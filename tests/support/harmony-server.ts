@@ -80,7 +80,7 @@ export async function startHarmonyServer(): Promise<ScriptedServer> {
 
 /** The script that the conversation asks for, and how much of it was said. */
 function scriptBehind(text: string): { readonly script: string; readonly said: number } {
-  // Past turns of the assistant are no beginning of the script.
+  // Past turns of the assistant are not the beginning of the script.
   const script =
     text.includes('<|start|>functions.') || !text.includes('namespace functions')
       ? ANSWER_SCRIPT

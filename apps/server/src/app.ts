@@ -40,7 +40,7 @@ export interface AppOptions {
   readonly storage?: StorageChecksOptions;
   /** The device that models run on, once it is chosen. */
   readonly device?: () => DeviceChoice | undefined;
-  /** Whether the server has been told to stop and health says so. Default: never. */
+  /** Whether the server has received a stop signal, which health then reports. Default: never. */
   readonly isStopping?: () => boolean;
   readonly bodyLimitBytes: number;
   /** Limit of bodies that are streamed to the store: logged trajectories. */
@@ -48,7 +48,7 @@ export interface AppOptions {
   /** Idle write timeout: longest time a client may read nothing of a reply that is waiting for it. 0: no limit. */
   readonly stalledReaderMs: number;
   readonly corsOrigins: '*' | readonly string[];
-  /** Host names that requests may come by. Default: all. */
+  /** Host names that requests may have in their Host header. Default: all. */
   readonly allowedHosts?: AllowedHosts;
   /** How /metrics is served here: to everyone, with a key, or not at all. Default: to everyone. */
   readonly metricsAccess?: MetricsAccess;

@@ -38,7 +38,7 @@ it('refuses two keys, of which proxies may see another one than the server', asy
   expect(status).toBe(400);
 });
 
-it('answers wrong keys ever slower, and right ones at once', async () => {
+it('answers wrong keys more and more slowly, and right ones at once', async () => {
   test = await open();
   const answered: string[] = [];
   const ask = async (name: string, authorization?: string) => {

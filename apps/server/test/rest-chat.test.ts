@@ -107,7 +107,7 @@ describe('a bad body', () => {
       `{"a":${'['.repeat(200)}${']'.repeat(200)}}`,
       'The body holds more than 128 nested levels, at position 132.',
     ],
-  ])('says whether it is no JSON or beyond a limit, and where: %s', async (payload, message) => {
+  ])('says whether it is not JSON or beyond a limit, and where: %s', async (payload, message) => {
     const reply = await test.post(payload);
     expect(reply.json().error).toEqual({ message, type: 'Bad Request', param: null, code: 400 });
   });

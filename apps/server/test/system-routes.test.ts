@@ -287,7 +287,7 @@ it.each(['/server_info', '/get_server_info'])(
   },
 );
 
-it('tells routers the name of a model that still loads, without its limits', async () => {
+it('gives routers the name of a model that still loads, without its limits', async () => {
   test = await openTestApp(createFakeServices({ a: loading }));
   const reply = await test.app.inject('/server_info');
   expect(reply.statusCode).toBe(200);

@@ -234,7 +234,7 @@ describeOnEveryDatabase('models and checkpoints', ({ open }) => {
     expect(faultsOf(await list(id, '?after=%00'))).toEqual(['value_error query,after']);
   });
 
-  it('has no step behind the last one that a number can count', async () => {
+  it('has no step after the last one that a number can count', async () => {
     const id = await training.createModel();
     await training.call('POST', `/${id}/checkpoints`, { step: Number.MAX_SAFE_INTEGER });
     expect((await training.call('POST', `/${id}/checkpoints`, {})).status).toBe(409);
@@ -249,7 +249,7 @@ describeOnEveryDatabase('models and checkpoints', ({ open }) => {
     expect(body.data.map((item: { step: number }) => item.step)).toEqual([2, 3]);
   });
 
-  it('deletes steps and tells which were not there', async () => {
+  it('deletes steps and reports which were not there', async () => {
     const id = await training.createModel();
     await training.addCheckpoints(id, 3);
     const { body } = await training.call('DELETE', `/${id}/checkpoints`, { steps: [1, 99] });
@@ -339,7 +339,7 @@ describeOnEveryDatabase('models and checkpoints', ({ open }) => {
       (await limited.call('POST', `/${id}/checkpoints`, { step })).body.detail;
     expect([await register(first, 1), await register(first, 2)]).toEqual([undefined, undefined]);
     expect(await register(first, 3)).toBe(
-      'The model has 2 checkpoints, the most that this server keeps for one. Delete some first.',
+      'The model has 2 checkpoints, the maximum on this server. Delete some first.',
     );
     expect(await register(second, 1)).toBeUndefined();
     expect(await register(second, 2)).toContain('The team has 3 checkpoints');

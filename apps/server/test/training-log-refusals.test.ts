@@ -270,7 +270,7 @@ describeOnEveryDatabase('POST /v1/preview/models/{model_id}/log', ({ open }) => 
     expect(detail.at(-1).type).toBe('too_many_errors');
   });
 
-  it('does not know other models, and tells strangers nothing', async () => {
+  it('does not know other models, and reveals nothing to strangers', async () => {
     const body = { split: 'train', trajectory_groups: [] };
     expect(await training.log('unknown', body)).toMatchObject({
       status: 404,
@@ -297,7 +297,7 @@ describeOnEveryDatabase('POST /v1/preview/models/{model_id}/log', ({ open }) => 
     expect((await training.log(model, large)).status).toBe(413);
   });
 
-  it('refuses over tRPC a number that JSON has not, anywhere', async () => {
+  it('refuses over tRPC a number that JSON does not have, anywhere', async () => {
     const reply = await training.app.inject({
       method: 'POST',
       url: '/trpc/training.trajectories.log',

@@ -38,7 +38,7 @@ describeOnEveryDatabase('POST /v1/preview/models/{model_id}/log', ({ open }) => 
   const stored = async (id: string, query = '') =>
     (await training.call('GET', `/${id}/trajectories?limit=100${query}`)).body;
 
-  it('takes an empty log and tells what it stored', async () => {
+  it('takes an empty log and says what it stored', async () => {
     const { status, body } = await training.log(await training.createModel(), {
       split: 'train',
       trajectory_groups: [],

@@ -404,7 +404,7 @@ const FAULTS: readonly [string, Step, number, string | number][] = [
 ];
 
 describe('a server that fails before the first byte', () => {
-  it.each(FAULTS)('and %s is told with its own status', async (_, step, status, code) => {
+  it.each(FAULTS)('and %s is reported with its own status', async (_, step, status, code) => {
     for (const form of [{}, { stream: true }]) {
       const server = await openFaulty(step);
       const timeouts = step === steps.nothing ? IMPATIENT : PATIENT;
@@ -422,7 +422,7 @@ describe('a server that fails before the first byte', () => {
     }
   });
 
-  it('and does not listen is told as one that cannot be reached', async () => {
+  it('and does not listen is reported as one that cannot be reached', async () => {
     const server = await openFaulty(steps.reset);
     await server.close();
     const front = await openFront([server.url], 'm');

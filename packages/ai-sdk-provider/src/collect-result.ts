@@ -1,4 +1,4 @@
-// Stream parts -> the result of a call that does not stream, so that both kinds of call say the same.
+// Stream parts -> the result of a call that does not stream, so that both kinds of call have the same result.
 
 import type {
   LanguageModelV4Content,

@@ -8,7 +8,7 @@ import { startAnswer } from './start-answer.ts';
 import { toReadableStream } from './to-readable-stream.ts';
 import { toStreamParts } from './to-stream-parts.ts';
 
-export interface LanguageModelSurroundings {
+export interface LanguageModelOptions {
   readonly modelId: string;
   readonly createResponseId: () => string;
   readonly now: () => Date;
@@ -16,7 +16,7 @@ export interface LanguageModelSurroundings {
 
 export function createLanguageModel(
   engine: GenerationEngine,
-  { modelId, createResponseId, now }: LanguageModelSurroundings,
+  { modelId, createResponseId, now }: LanguageModelOptions,
 ): LanguageModelV4 {
   async function start(options: LanguageModelV4CallOptions) {
     const timestamp = now();

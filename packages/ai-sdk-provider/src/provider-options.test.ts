@@ -36,7 +36,7 @@ it.each([
   expect(parse).toThrow(message);
 });
 
-it('refuses options that are no object', () => {
+it('refuses options that are not an object', () => {
   expect(() => parseProviderOptions({ ortler: [] as never })).toThrow('providerOptions.ortler');
 });
 

@@ -23,7 +23,7 @@ export class ToolInputParts {
     }
   }
 
-  /** Ends the open call. An input that was cut off is no call. */
+  /** Ends the open call. An input that was cut off is not a call. */
   *close(): StreamParts {
     if (this.#open === null) return;
     const { id, toolName, input } = this.#open;

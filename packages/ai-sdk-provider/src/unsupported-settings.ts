@@ -47,7 +47,7 @@ function unknownSettings(options: LanguageModelV4CallOptions): SharedV4Warning[]
 function unsupportedTools({ tools = [], toolChoice }: LanguageModelV4CallOptions): SharedV4Warning[] {
   const warnings = tools.flatMap((tool, index) => {
     if (tool.type !== 'function')
-      return unsupported(`tools[${index}]`, `The tool ${tool.id} is one of another provider.`);
+      return unsupported(`tools[${index}]`, `The tool ${tool.id} belongs to another provider.`);
     return tool.inputExamples === undefined
       ? []
       : unsupported(
@@ -57,7 +57,7 @@ function unsupportedTools({ tools = [], toolChoice }: LanguageModelV4CallOptions
   });
   const isForced = toolChoice?.type === 'required' || toolChoice?.type === 'tool';
   if (isForced && !tools.some(({ type }) => type === 'function'))
-    warnings.push(unsupported('toolChoice', 'There is no tool that could be called.'));
+    warnings.push(unsupported('toolChoice', 'There is no tool to call.'));
   return warnings;
 }
 

@@ -1,7 +1,7 @@
 // Frees large answers at once. V8 counts the memory of buffers, but frees it only when it collects the whole heap, and starts such a
 // collection after some tens of megabytes: answers of 4 MB stopped the event loop for 20 ms several times a second.
 
-/** Smaller ones are not worth it. Unit: bytes. */
+/** Smaller buffers are not worth the call. Unit: bytes. */
 const RELEASED_FROM_BYTES = 262_144;
 
 /** Frees the memory of bytes that nobody reads or writes any more. Afterwards they are empty. Others of the same buffer stay. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createEngine } from './create-engine.ts';
 
-test('a folder that is none is named', async () => {
+test('a path that is not a folder is named', async () => {
   await expect(createEngine({ modelDir: '/no/such/model' })).rejects.toMatchObject({
     code: 'model_invalid',
     message: expect.stringContaining('/no/such/model'),

@@ -69,7 +69,7 @@ export interface Engine {
    * Throws: `template_failed`; `invalid_request`, also for more than `maxTokenCount` tokens.
    */
   encodePrompt(prompt: Prompt, options?: EncodePromptOptions): Promise<readonly number[]>;
-  /** Throws: `invalid_request` for text too long to encode in time, and for what is no text. */
+  /** Throws: `invalid_request` for text too long to encode in time, and for what is not text. */
   encode(text: string, options?: { readonly addSpecialTokens?: boolean }): Promise<readonly number[]>;
   /** Throws: `invalid_request` for an id that is not in the vocabulary. */
   decode(tokenIds: readonly number[], options?: { readonly skipSpecialTokens?: boolean }): string;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { layerCaches, REWIND_LENGTH, windowCapacity } from './graph-contract.ts';
 
 describe('windowCapacity', () => {
-  it('holds the window behind the longest row and behind a prompt that was left early', () => {
+  it('holds the window after the longest row and after a prompt that was left early', () => {
     const lengths = { contextLength: 32_768, longestRow: 256, rewindLength: REWIND_LENGTH };
     expect(windowCapacity(512, lengths)).toBe(1536);
     expect(windowCapacity(513, lengths)).toBe(1536);

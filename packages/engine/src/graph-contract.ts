@@ -33,8 +33,8 @@ export const COMPANION_FILES = [
 export const CHAT_TEMPLATE_FOLDER = 'additional_chat_templates';
 
 /**
- * Quantisation of the weights of the large matrix products. `file`: each matrix as the file has it, so far as the operators of the
- * variant have its format.
+ * Quantisation of the weights of the large matrix products. `file`: each matrix as the file has it, as far as
+ * the operators of the variant have its format.
  */
 export const PRECISIONS = ['f32', 'f16', 'q8', 'q4', 'file'] as const;
 export type Precision = (typeof PRECISIONS)[number];
@@ -124,13 +124,16 @@ export interface LayerCache {
   /** Layer whose cache this one of a `kernels` graph attends to: it has no inputs and outputs for a cache of its own. */
   readonly kvSource?: number | undefined;
   /**
-   * Of a layer of a `kernels` graph with memory in place of keys and values: the shapes of its states, in float32. It has no inputs and
-   * outputs for a cache. Empty: the layer remembers nothing.
+   * Only for a recurrent layer of a `kernels` graph: the shapes of its states, in float32, in place of keys
+   * and values. It has no inputs and outputs for a cache. Empty: the layer remembers nothing.
    */
   readonly states?: readonly (readonly number[])[] | undefined;
   /** The layer has keys and values besides its states. Default: false. */
   readonly hasKeys?: boolean | undefined;
-  /** Of a layer of a `kernels` graph whose keys are its values too: it has no cache of values. Default: false. */
+  /**
+   * The keys of this layer of a `kernels` graph are its values too, so it has no cache of values. Default:
+   * false.
+   */
   readonly keysOnly?: boolean | undefined;
 }
 
@@ -139,7 +142,7 @@ export function ownsCache({ kvSource, states, hasKeys = false }: LayerCache): bo
   return kvSource === undefined && (states === undefined || hasKeys);
 }
 
-/** Bytes of the states of one sequence; 0 for a model without memory. */
+/** Bytes of the states of one sequence; 0 for a model without recurrent layers. */
 export function stateBytes(layers: readonly LayerCache[]): number {
   const shapes = layers.flatMap(({ states = [] }) => states);
   return shapes.reduce((sum, shape) => sum + 4 * shape.reduce((product, dim) => product * dim, 1), 0);
@@ -155,18 +158,18 @@ export interface ModelManifest {
   /** Graph file, relative to the manifest or absolute. */
   readonly graphFile: string;
   /**
-   * Of a `paged` graph: the graph for CUDA, beside `graphFile` and over the same weights, with norms of queries and keys inside the
-   * attention. Absent: the same graph.
+   * Only for a `paged` graph: the graph for CUDA, beside `graphFile` and over the same weights, with norms of
+   * queries and keys inside the attention. Absent: the same graph.
    */
   readonly cudaGraphFile?: string;
-  /** Of a `slots` graph. Absent: `lengths`. */
+  /** Only for a `slots` graph. Absent: `lengths`. */
   readonly inputConvention?: InputConvention;
   readonly layerCount: number;
   readonly headCount: number;
   /** Of most layers. */
   readonly kvHeadCount: number;
   readonly headSize: number;
-  /** Of a graph of any variant but `paged` whose layers have caches of different kinds, one for each layer. */
+  /** Only where layers have caches of different kinds, in any variant but `paged`: one for each layer. */
   readonly layerCaches?: readonly LayerCache[];
   readonly hiddenSize: number;
   readonly vocabSize: number;
@@ -177,7 +180,7 @@ export interface ModelManifest {
   /** Element type of the logits of an export of another program. Absent: float32. */
   readonly logitsType?: 'float32' | 'float16';
   readonly parameterCount: number;
-  /** Of a graph with mixtures of experts. */
+  /** Only for a graph with mixtures of experts. */
   readonly experts?: ExpertFacts;
   /** SHA-256 over the checkpoint's content, format version, variant, precision and type of cache: the build cache key. */
   readonly contentHash: string;
@@ -204,9 +207,9 @@ export interface ExpertFacts {
  * - `logitRows` int64 `[rowCount]`: which rows of the flattened `[batch * length]` positions get logits; at least one.
  * - past keys and values, see `pastName`.
  *
- * - `stateReads` int32 `[batch]`, only of models with memory: the entry of the pools with the state before each row; -1: the row is the
+ * - `stateReads` int32 `[batch]`, only of recurrent models: the entry of the pools with the state before each row; -1: the row is the
  *   first of its sequence.
- * - `stateWrites` int32 `[batch, length]`, likewise: the entry that keeps the state behind each token; -1: none. No entry is read and
+ * - `stateWrites` int32 `[batch, length]`, likewise: the entry that keeps the state after each token; -1: none. No entry is read and
  *   written by one call, or written twice.
  * - pools of states, see `pastStateName`.
  *
@@ -226,7 +229,7 @@ export const SLOTS_INPUT = {
  * Inputs of a `slots` graph that another program exported: Optimum, transformers.js or onnxruntime-genai.
  *
  * - `inputIds` int64 `[batch, length]`
- * - `attentionMask` int64 `[batch, total]`: 1 for each token that a row has after this call, 0 behind them. `total` is at
+ * - `attentionMask` int64 `[batch, total]`: 1 for each token that a row has after this call, 0 after them. `total` is at
  *   least the tokens of the longest row and at most the capacity of the cache.
  * - `positionIds` int64 `[batch, length]`, only of some graphs: places of the tokens in their sequences.
  * - past keys and values, see `pastName`.
@@ -241,7 +244,8 @@ export const MASK_INPUT = {
 } as const;
 
 /**
- * A cache of a `kernels` graph has room for whole groups of tokens, because those of a group lie side by side. Unit: tokens.
+ * A cache of a `kernels` graph has room for whole groups of tokens, because those of a group are side by
+ * side. Unit: tokens.
  */
 export const CACHE_GROUP = 16;
 
@@ -280,15 +284,15 @@ export function deviceCacheRow({ kvType, headSize }: Pick<ModelManifest, 'kvType
 const CACHE_PIECE = 256;
 
 /**
- * How many tokens before its end a cached prompt can be left, with caches of the size of a window, before pieces are needed that were
- * saved when their places were taken. Unit: tokens.
+ * How many tokens before the end of a cached prompt another one may depart from it, with window-sized caches,
+ * before pieces are needed that were saved when they were overwritten. Unit: tokens.
  */
 export const REWIND_LENGTH = 1024;
 
 /** What decides the length of caches. Unit: tokens. */
 export interface CacheLengths {
   readonly contextLength: number;
-  /** Most tokens of a sequence in one call. */
+  /** Maximum number of tokens in a sequence in one call. */
   readonly longestRow: number;
   readonly rewindLength: number;
 }
@@ -328,11 +332,12 @@ export function layerCaches({
 export const SLOTS_OUTPUT = { logits: 'logits' } as const;
 
 /**
- * Inputs of a `paged` graph. The tokens of all sequences of a step lie one after the other, whether a sequence has a
- * chunk of its prompt or one token.
+ * Inputs of a `paged` graph. The tokens of all sequences of a step are one after the other, whether a
+ * sequence has a chunk of its prompt or one token.
  *
  * - `inputIds` int64 `[tokenCount]`
- * - `blockTable` int32 `[batch, blocksPerSequence]`: blocks of each sequence in the order of its tokens; what lies behind
+ * - `blockTable` int32 `[batch, blocksPerSequence]`: blocks of each sequence in the order of its tokens; what
+ * comes after
  *   its last token is not read.
  * - `cumulativeLengths` int32 `[batch + 1]`: where each sequence begins in `inputIds`, and their sum.
  * - `pastLengths` int32 `[batch]`: tokens of each sequence that are in the cache already.

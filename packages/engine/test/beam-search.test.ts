@@ -1,5 +1,6 @@
 // Beam search from request to events, over a scripted model in this thread: what it asks, what it gives, and that
-// other requests and small queues do not disturb it. The search itself: src/beam-search.property.test.ts.
+// other requests and small queues do not disturb it. The search itself:
+// src/text-side/beam/beam-search.property.test.ts.
 
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -61,7 +61,7 @@ export interface Machine {
     readonly pieceLength: number;
     readonly pieceCount: number;
   } | null;
-  /** Of a model with memory: states that it keeps besides two of each sequence, and their interval. */
+  /** Of a recurrent model: states that it keeps besides two of each sequence, and their interval. */
   readonly memory: { readonly spare: number; readonly interval: number } | null;
 }
 

@@ -34,7 +34,7 @@ describe('tokens', () => {
     expect(choiceOf(await generate({ sampling, stop: { maxTokens: 2 } })).tokenIds).toEqual([X, X]);
   });
 
-  test('are no ends before the minimum', async () => {
+  test('do not end an answer before the minimum', async () => {
     const stop = { minTokens: 3, maxTokens: 5 };
     const { tokenIds } = choiceOf(await generate({ sampling: only(END_OF_TEXT, X), stop }));
     expect(tokenIds.slice(0, 3)).toEqual([X, X, X]);

@@ -102,7 +102,7 @@ describe('events', () => {
   });
 });
 
-test('refuses to decode what is no token id, and to encode what is no text', async () => {
+test('refuses to decode what is not a token id, and to encode what is not text', async () => {
   for (const id of [-1, 1.5, engine.info.vocabSize])
     expect(() => engine.decode([0, id])).toThrow(
       expect.objectContaining({ code: 'invalid_request', parameter: 'tokenIds[1]' }),
@@ -161,7 +161,7 @@ describe('stop conditions', () => {
     expect(cut.text.startsWith('ab')).toBe(true);
   });
 
-  test('ignoreEos goes on to the most tokens, and explicit stop tokens still end', async () => {
+  test('ignoreEos goes on to the maximum of tokens, and explicit stop tokens still end', async () => {
     const long = choiceOf(await generate('Hi', { ignoreEos: true, maxTokens: 9 }));
     expect(long).toMatchObject({ text: 'Hi', finish: { reason: 'length' } });
     expect(long.tokenIds.length).toBe(9);
@@ -287,7 +287,7 @@ describe('leaving early', () => {
     expect(engine.health.stats.stepCount - steps).toBeLessThan(20);
   });
 
-  test('a signal that is none is refused', async () => {
+  test('a signal that is not an AbortSignal is refused', async () => {
     const signal = 'soon' as unknown as AbortSignal;
     const request = await echoText(engine, 'Hi');
     await expect(collect(engine.generate(request, { signal }))).rejects.toMatchObject({

@@ -12,7 +12,7 @@ import {
 /** `right`, or the mistake of a kernel. */
 export type NormKernel =
   | 'right'
-  | 'norm behind the rotation'
+  | 'norm after the rotation'
   | 'default epsilon'
   | 'no norm'
   | 'weights exchanged'
@@ -51,7 +51,7 @@ function headsOf(data: TrialData, name: 'query' | 'key', kernel: NormKernel): Fl
   const length = kernel === 'norm over all heads' ? TRIAL_HEADS[name] * headSize : headSize;
   const scale = (values: Float64Array) =>
     kernel === 'no norm' ? values : norm(values, weight, { epsilon, length });
-  return kernel === 'norm behind the rotation'
+  return kernel === 'norm after the rotation'
     ? scale(rotate(given, data, TRIAL_HEADS[name]))
     : rotate(scale(given), data, TRIAL_HEADS[name]);
 }

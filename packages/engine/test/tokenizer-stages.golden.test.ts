@@ -13,7 +13,7 @@ interface StagesGolden {
     readonly base: string;
     readonly stages: object;
     readonly model: object;
-    /** Of the ids of each text, one behind the other. */
+    /** Of the ids of each text, one after the other. */
     readonly hashes: string;
   }[];
 }

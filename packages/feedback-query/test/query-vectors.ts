@@ -251,7 +251,7 @@ export const QUERY_VECTORS: readonly QueryVector[] = [
   ['Q103', { $eq: [{ $getField: 'inputs.message_id' }, { $literal: 'x' }] }, 'unknown_field'],
   ['Q104', { $eq: [{ $getField: 'payload.missing' }, { $literal: 1 }] }, []],
   ['Q105', { $eq: [{ $getField: 'project_id' }, { $literal: 'acme/other' }] }, []],
-  // An equality on the whole payload says nothing of how its paths are read: '' is no JSON.
+  // An equality on the whole payload says nothing of how its paths are read: '' is not JSON.
   [
     'Q106',
     {

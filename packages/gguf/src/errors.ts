@@ -4,7 +4,7 @@
  * Why a GGUF file was refused.
  *
  * - `unreadable`: the file, or a shard of it, is missing or cannot be opened.
- * - `corrupt`: the file is no GGUF file, is truncated or contradicts itself.
+ * - `corrupt`: the file is not a GGUF file, is truncated or contradicts itself.
  * - `unsupported`: the file is well formed but has a version, byte order or tensor type that is not served.
  */
 export type GgufErrorCode = 'unreadable' | 'corrupt' | 'unsupported';

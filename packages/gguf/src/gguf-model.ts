@@ -67,7 +67,7 @@ export class GgufModel {
     const { file, tensor } = this.#placed(name);
     const type = tensor.type.name;
     if (isGgufType(type)) return type;
-    const message = `${file.path}, tensor ${JSON.stringify(name)}: has type ${type}; served are ${GGUF_TYPES.join(', ')}`;
+    const message = `${file.path}, tensor ${JSON.stringify(name)}: has type ${type}; supported: ${GGUF_TYPES.join(', ')}`;
     throw new GgufError('unsupported', message, { file: file.path, tensor: name });
   }
 
@@ -76,7 +76,7 @@ export class GgufModel {
     const { file, tensor } = this.#placed(name);
     const { blockLength, blockBytes } = tensor.type;
     if (from % blockLength !== 0 || count % blockLength !== 0)
-      throw new RangeError(`elements ${from} to ${from + count} are no whole blocks of ${blockLength}`);
+      throw new RangeError(`elements ${from} to ${from + count} are not whole blocks of ${blockLength}`);
     const begin = tensor.begin + (from / blockLength) * blockBytes;
     const length = (count / blockLength) * blockBytes;
     if (begin + length > tensor.end)

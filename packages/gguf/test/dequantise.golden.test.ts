@@ -32,6 +32,6 @@ it.each(types)('dequantises $type bit for bit as gguf-py', ({ type, blocks, valu
   expect(Buffer.from(target.buffer).equals(data.subarray(...values))).toBe(true);
 });
 
-it('refuses bytes that are no whole blocks of the target', () => {
+it('refuses bytes that are not whole blocks of the target', () => {
   expect(() => dequantise('Q4_0', new Uint8Array(17), new Float32Array(32))).toThrow(RangeError);
 });

@@ -92,7 +92,7 @@ describe('refuses', () => {
       'git lfs pull',
     ],
     ['an empty file', Buffer.alloc(0), 'corrupt', 'is truncated'],
-    ['version 1', patched(4, uint32(1)), 'unsupported', 'version 1 is not read; allowed are 2 and 3'],
+    ['version 1', patched(4, uint32(1)), 'unsupported', 'version 1 is not supported; supported: 2 and 3'],
     ['a big-endian file', patched(4, Uint8Array.of(0, 0, 0, 3)), 'unsupported', 'big-endian'],
     [
       'a number of tensors beyond the file',
@@ -100,7 +100,7 @@ describe('refuses', () => {
       'corrupt',
       'claims 1099511627776 elements',
     ],
-    ['a number of tensors beyond 2^53', patched(8, uint64(2n ** 63n)), 'corrupt', 'which is no size'],
+    ['a number of tensors beyond 2^53', patched(8, uint64(2n ** 63n)), 'corrupt', 'which is not a size'],
     [
       'a number of pairs beyond the file',
       patched(16, uint64(10n ** 6n)),
@@ -143,14 +143,14 @@ describe('refuses', () => {
       'a dimension beyond 2^53',
       patched(after('table') + 4, uint64(2n ** 60n)),
       'corrupt',
-      'which is no size',
+      'which is not a size',
     ],
     ['no elements', patched(after('table') + 12, uint64(0n)), 'corrupt', 'has the dimensions [64,0]'],
     [
-      'rows that are no whole blocks',
+      'rows that are not whole blocks',
       patched(after('table') + 4, uint64(65n)),
       'corrupt',
-      'has rows of 65 elements, which are no whole blocks of Q8_0 (32)',
+      'has rows of 65 elements, which are not whole blocks of Q8_0 (32)',
     ],
     [
       'more rows than the file has',
@@ -163,7 +163,7 @@ describe('refuses', () => {
       'an offset off the alignment',
       patched(after('norm') + 16, uint64(225n)),
       'corrupt',
-      'no multiple of 32',
+      'not a multiple of 32',
     ],
     [
       'tensors that overlap',
@@ -216,7 +216,7 @@ describe('refuses', () => {
     const bytes = encodeGguf({ metadata: {}, tensors });
     bytes.writeUInt32LE(15, bytes.indexOf('x') + 1 + 4 + 8);
     const model = await GgufModel.open(write(bytes));
-    expect(() => model.typeOf('x')).toThrow(/tensor "x": has type Q8_K; served are F32, F16, BF16, Q8_0/);
+    expect(() => model.typeOf('x')).toThrow(/tensor "x": has type Q8_K; supported: F32, F16, BF16, Q8_0/);
     await model.close();
   });
 });
@@ -224,7 +224,7 @@ describe('refuses', () => {
 it('is refused as damaged wherever it is cut off, and by nothing else', async () => {
   const whole = encodeGguf(SMALL);
   const last = SMALL.tensors[1]!.bytes.length;
-  // Only the padding behind the last tensor may be missing.
+  // Only the padding after the last tensor may be missing.
   const needed = whole.length - 32 + last;
   for (let length = 0; length < needed; length++)
     expect((await failure(write(whole.subarray(0, length), 'cut.gguf'))).code).toBe('corrupt');

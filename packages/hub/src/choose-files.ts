@@ -44,7 +44,7 @@ const ADAPTER_WEIGHTS = 'adapter_model.safetensors';
 const COMPANION =
   /^(config\.json|generation_config\.json|tokenizer[^/]*|special_tokens_map\.json|added_tokens\.json|vocab\.json|merges\.txt|chat_template[^/]*|additional_chat_templates\/[^/]+\.jinja)$/;
 
-/** The same beside a graph. */
+/** Further companions of a graph. */
 const GRAPH_COMPANION = /^genai_config\.json$/;
 
 /** Throws: `unsupported` for other formats, `not_found` for missing files or quantisations, and the errors of `readText`. */
@@ -98,7 +98,7 @@ function readShards(repository: string, text: string): readonly string[] {
     // Refused below, with the other faults of the index.
   }
   const names = Object.values(Object(parsed?.weight_map)) as readonly unknown[];
-  // A shard lies beside its index.
+  // A shard is beside its index.
   if (
     names.length > 0 &&
     names.every(name => typeof name === 'string' && /^[\w.-]+\.safetensors$/.test(name))

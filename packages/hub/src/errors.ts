@@ -3,7 +3,7 @@
 /**
  * Why a model could not be had.
  *
- * - `reference_invalid`: the text is no name of a model.
+ * - `reference_invalid`: the text is not a model name.
  * - `repository_not_found`: no such repository, or a private one and no token.
  * - `not_found`: the repository has no such revision, file or quantisation.
  * - `access_denied`: the repository is gated, or the token is wrong or lacks a permission.

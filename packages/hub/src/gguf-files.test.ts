@@ -34,7 +34,7 @@ describe('the GGUF file of a repository', () => {
     expect(() => choose([shards[0]!, shards[2]!], 'Q8_0')).toThrow('lacks m-Q8_0-00002-of-00003.gguf');
   });
 
-  test('is no image encoder, importance matrix or draft head', () => {
+  test('is not an image encoder, importance matrix or draft head', () => {
     const others = ['mmproj-Q8_0.gguf', 'm-imatrix.gguf', 'mtp-Q4_K_M.gguf', 'x/mmproj-model-f16.gguf'];
     expect(hasGguf(others)).toBe(false);
     expect(choose([...others, 'm-Q2_K.gguf'])).toEqual(['m-Q2_K.gguf']);

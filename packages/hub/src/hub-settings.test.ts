@@ -56,7 +56,7 @@ describe('settings of the Hub', () => {
     );
   });
 
-  test('refuse an address that is no URL', async () => {
+  test('refuse an address that is not a URL', async () => {
     expect((await readHubSettings({ endpoint: 'https://hub.example/', variables: {} })).endpoint).toBe(
       'https://hub.example',
     );

@@ -34,7 +34,7 @@ export function parseModelReference(text: string): ModelReference {
   if (reference !== undefined) return reference;
   throw new HubError(
     'reference_invalid',
-    `"${text}" is no name of a model. Names are org/model, org/model@revision, and org/model:QUANT for GGUF repositories.`,
+    `"${text}" is not a model name. Names are org/model, org/model@revision, and org/model:QUANT for GGUF repositories.`,
   );
 }
 

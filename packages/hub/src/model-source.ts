@@ -27,13 +27,13 @@ export function parseModelSource(text: string): ModelSource {
   return { kind: 'hub', reference: parseModelReference(text) };
 }
 
-/** As `parseModelSource`. Throws: `reference_invalid` also for a bare word that is no path here, which may be a name in part. */
+/** As `parseModelSource`. Throws: `reference_invalid` also for a bare word that is not a path here, which may be a name in part. */
 export function requireModelSource(text: string): ModelSource {
   const source = parseModelSource(text);
   if (source.kind === 'hub' || /[/\\~]/.test(text) || existsSync(source.path)) return source;
   throw new HubError(
     'reference_invalid',
-    `${source.path} does not exist, and "${text}" is no name of the Hub. Names are org/model, org/model@revision and org/model:QUANT.`,
+    `${source.path} does not exist, and "${text}" is not a name on the Hub. Names are org/model, org/model@revision and org/model:QUANT.`,
   );
 }
 

@@ -5,7 +5,7 @@ export interface Tuning {
   readonly connectionCount: number;
   /** Bytes that are recorded as whole together. */
   readonly chunkBytes: number;
-  /** Most bytes of one request; a multiple of `chunkBytes`. */
+  /** Maximum number of bytes of one request; a multiple of `chunkBytes`. */
   readonly rangeBytes: number;
   /** A connection without a byte for this long is given up. */
   readonly silenceMs: number;

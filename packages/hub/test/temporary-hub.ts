@@ -46,7 +46,7 @@ export function seededBytes(length: number, seed = 1): Buffer {
   return bytes;
 }
 
-/** A checkpoint in shape; its weights are no weights. */
+/** A checkpoint in form only; its weights hold no tensors. */
 export function checkpointFiles(weightBytes = 300_000, seed = 1): Record<string, Buffer | string> {
   return {
     'README.md': '# not needed',

@@ -1,4 +1,4 @@
-// Operators on template values, with Python's rules for which types go together and what comes out.
+// Operators on template values, with Python's rules for the types of operands and results.
 
 import { formatPercent } from './format.ts';
 import { chargeItems, chargeText } from './meter.ts';

@@ -81,7 +81,7 @@ export function getItem(object: Value, key: Value): Value {
   return method === undefined ? missing(object, key) : method;
 }
 
-/** Other values are keys of nothing: looked up, they give an undefined value. */
+/** Other values cannot be keys: looking one up gives an undefined value. */
 function isHashable(key: Value): boolean {
   return !(key instanceof Undefined || key instanceof Map || key instanceof Namespace || Array.isArray(key));
 }

@@ -171,7 +171,7 @@ function evaluateNode(node: Expression, scope: Scope): Marked {
   }
 }
 
-/** Names that the original defines and this one does not; taken for undefined they would change the text. */
+/** Names that jinja2 defines and this package does not: treated as undefined, they would change the text. */
 const REFUSED_NAMES: readonly string[] = ['cycler', 'joiner', 'lipsum', 'self'];
 
 function lookUp(name: string, scope: Scope): Marked {

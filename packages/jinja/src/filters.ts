@@ -48,7 +48,7 @@ const textFilters: Readonly<Record<string, Filter>> = {
     if (spaces > 1000) throw new TemplateError('indent takes a width of at most 1000.');
     const prefix = typeof width === 'string' ? width : ' '.repeat(Math.max(0, spaces));
     const [first, blank] = [argument(args, 1, 'first') ?? false, argument(args, 2, 'blank') ?? false];
-    if (typeof input !== 'string') throw new TemplateError(`indent needs a text, not ${typeName(input)}`);
+    if (typeof input !== 'string') throw new TemplateError(`indent needs a string, not ${typeName(input)}`);
     return indentLines(input, prefix, isTruthy(first), isTruthy(blank));
   },
   wordcount: input =>
@@ -114,7 +114,7 @@ function requireNumber(value: Value): number {
   return number;
 }
 
-/** jinja2's own idea of words: whatever spaces, dashes and opening brackets part. */
+/** Words in jinja2's own sense: text between spaces, dashes and opening brackets. */
 function titleWords(text: string): string {
   return mapPieces(text, /[-\s({[<]+|[^-\s({[<]+/g, capitalize);
 }
@@ -147,7 +147,7 @@ function readSeparators(value: Value, indent: string | null): [string, string] {
   const items = value instanceof Tuple ? value.items : Array.isArray(value) ? value : null;
   if (value === null) return [indent === null ? ', ' : ',', ': '];
   if (items?.length !== 2 || !items.every(item => typeof item === 'string')) {
-    throw new TemplateError('separators must be two texts.');
+    throw new TemplateError('separators must be two strings.');
   }
   return items as [string, string];
 }

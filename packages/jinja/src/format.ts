@@ -29,7 +29,7 @@ export function formatPercent(template: string, value: Value): string {
     }
     throw new TemplateError(`The format "${whole}" is not supported; %s, %r, %d, %f, %.Nf and %% are.`);
   });
-  // Python overlooks a value that it could also look keys up in.
+  // Python does not complain about an unused value that supports lookup by key.
   const isContainer = Array.isArray(value) || value instanceof Map || value instanceof Undefined;
   if (used < values.length && !isContainer) {
     throw new TemplateError('not all arguments converted during string formatting');

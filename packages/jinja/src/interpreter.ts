@@ -13,7 +13,7 @@ import { Callable, isTruthy, iterate, LoopState, Namespace, Tuple, Undefined, ty
 /** How a body ended. */
 type Flow = 'done' | 'break' | 'continue';
 
-/** Unit: UTF-16 code units. No context is as long; what grows past it is a runaway. */
+/** Unit: UTF-16 code units. No context is that long: more comes from a runaway template. */
 const OUTPUT_LIMIT = 64 * 1024 * 1024;
 /** Macros that call themselves deeper would overflow the stack. */
 const CALL_DEPTH_LIMIT = 200;

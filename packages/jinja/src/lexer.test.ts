@@ -32,7 +32,7 @@ describe('the lexer', () => {
     ['keeps it with a plus', '{% a +%}\nx', ['\nx']],
     ['keeps the newline after a variable', '{{ a }}\nx', ['\nx']],
     ['drops blanks between the start of the line and a block', 'x\n  {% a %}', ['x\n']],
-    ['keeps blanks behind text', 'x  {% a %}', ['x  ']],
+    ['keeps blanks after text', 'x  {% a %}', ['x  ']],
     ['drops white space on the side of a minus', 'x \n {%- a -%} \n y', ['x', 'y']],
     ['drops comments with their newline', 'x{# y #}\nz', ['x', 'z']],
     ['drops the last newline of the template', 'x\n', ['x']],

@@ -161,7 +161,7 @@ class Lexer {
     }
   }
 
-  /** Moves behind a tag; a block or comment takes the newline after it along. */
+  /** Moves past a tag, and past the newline after a block or comment. */
   #leave(end: number, sign: string, trimsNewline: boolean): void {
     const before = this.#at;
     this.#at = end;

@@ -1,5 +1,6 @@
-// What the filter `safe` gives. Chat templates are not escaped, but Python still escapes the other side where such a text is
-// added to a plain one: `"<b>" | safe + name`. Kept in variables and through conditions; everywhere else it is a plain text.
+// The result of the filter `safe`. Chat templates are not escaped, but Python still escapes the other side
+// where such a text is added to a plain one: `"<b>" | safe + name`. Kept in variables and through conditions;
+// everywhere else it is a plain text.
 
 import { chargeItems, chargeText } from './meter.ts';
 import type { Value } from './values.ts';
@@ -21,10 +22,10 @@ export function toPlain(value: Marked): Value {
 /** The sum of two texts of which at least one is markup; null for other operands. */
 export function addMarkup(left: Marked, right: Marked): Markup | null {
   if (!(left instanceof Markup) && !(right instanceof Markup)) return null;
-  const [before, behind] = [escapePlain(left), escapePlain(right)];
-  if (before === null || behind === null) return null;
-  chargeText(before.length + behind.length);
-  return new Markup(before + behind);
+  const [before, after] = [escapePlain(left), escapePlain(right)];
+  if (before === null || after === null) return null;
+  chargeText(before.length + after.length);
+  return new Markup(before + after);
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {

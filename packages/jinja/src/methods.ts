@@ -127,8 +127,8 @@ export function capitalize(text: string): string {
 }
 
 /**
- * The text with each piece that the pattern finds as another one. Pieces are found one by one: `replace` and `split` would
- * list millions of them before anybody could charge for one.
+ * The text with each match of the pattern changed. Matches are found one by one: `replace` and `split` would
+ * list millions of them before one could be charged.
  */
 export function mapPieces(text: string, pattern: RegExp, change: (piece: string) => string): string {
   const pieces: string[] = [];
@@ -261,7 +261,7 @@ function orNotFound(index: number): number {
   return index;
 }
 
-/** The part of a text between the second and third argument of its method; null if it begins behind the end. */
+/** The part of a text between the second and third argument of its method; null if it begins after the end. */
 function span(self: string, args: Arguments): { text: string | null; start: number } {
   const [from, to] = [optionalInteger(args, 1, 'start') ?? 0, optionalInteger(args, 2, 'end')];
   if (from === 0 && to === undefined) return { text: self, start: 0 };

@@ -14,7 +14,7 @@ export abstract class OperandParser extends TokenCursor {
   /** An expression, or several with commas between them as one tuple. */
   abstract parseTuple(): Expression;
 
-  /** `| name(arguments)`, any number of times; the first may stand without its bar. */
+  /** `| name(arguments)`, any number of times; the first may be without its bar. */
   parseFilterCalls(startsWithName: boolean): FilterCall[] {
     const calls: FilterCall[] = [];
     while (startsWithName ? calls.length === 0 || this.is('|') : this.is('|')) {

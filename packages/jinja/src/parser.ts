@@ -23,7 +23,7 @@ class StatementParser extends ExpressionParser {
     return body;
   }
 
-  /** Statements up to a tag of one of these names, which is left for the caller, behind its opening. */
+  /** Statements up to a tag with one of these names. Its `{%` is read; its name is left for the caller. */
   #body(enders: readonly string[]): Statement[] {
     if (++this.#bodyDepth > DEPTH_LIMIT)
       throw new TemplateError('Tags are nested too deeply.', this.current.line);
@@ -191,7 +191,7 @@ class StatementParser extends ExpressionParser {
     return { parameters };
   }
 
-  /** A body that loops around it do not reach into. */
+  /** A body in which `break` and `continue` do not mean the loops around it. */
   #callableBody(ender: string): Statement[] {
     const depth = this.#loopDepth;
     this.#loopDepth = 0;

@@ -179,6 +179,6 @@ export function toIndent(value: Value): string | null {
   if (typeof value === 'number') return ' '.repeat(Math.min(Math.max(0, value), 100));
   if (typeof value === 'string' && value.length <= 100) return value;
   throw new TemplateError(
-    `indent must be a number or a text, not ${typeName(value)}${isTruthy(value) ? '' : ' (empty)'}`,
+    `indent must be a number or a string, not ${typeName(value)}${isTruthy(value) ? '' : ' (empty)'}`,
   );
 }

@@ -126,21 +126,21 @@ function only(items: readonly Value[], which: string): Value {
 /** A dotted path or a position, as `attribute=` takes it. */
 export function readPath(item: Value, path: Value): Value {
   if (typeof path === 'number') return getItem(item, path);
-  if (typeof path !== 'string') throw new TemplateError('attribute must be a text or a number.');
+  if (typeof path !== 'string') throw new TemplateError('attribute must be a string or a number.');
   let value = item;
   for (const part of path.split('.'))
     value = /^\d+$/.test(part) ? getItem(value, Number(part)) : lookUp(value, part);
   return value;
 }
 
-/** The original reads paths by item first. */
+/** jinja2 looks up each step of a path as an item first. */
 function lookUp(value: Value, name: string): Value {
   if (!(value instanceof Map)) return getItem(value, name);
   const found = value.get(name);
   return found === undefined ? getAttribute(value, name) : found;
 }
 
-/** These filters take whatever is false for empty. */
+/** For these filters every falsy value is empty. */
 function itemsOf(input: Value): readonly Value[] {
   return isTruthy(input) ? iterate(input) : [];
 }
@@ -162,7 +162,7 @@ function mapper(args: Arguments, context: FilterContext): (item: Value) => Value
 function tester(args: Arguments, context: FilterContext): (item: Value) => boolean {
   const [name, ...rest] = args.positional;
   if (name === undefined) return isTruthy;
-  if (typeof name !== 'string') throw new TemplateError('The test must be named by a text.');
+  if (typeof name !== 'string') throw new TemplateError('The name of the test must be a string.');
   return item => context.applyTest(name, item, { positional: rest, named: args.named });
 }
 

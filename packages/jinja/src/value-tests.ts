@@ -86,7 +86,7 @@ function integerOf(value: Value): number {
   return number;
 }
 
-/** Python wants at least one letter that has a case. */
+/** Python requires at least one letter that has a case. */
 function isCased(text: string, change: (text: string) => string): boolean {
   return text === change(text) && text.toLowerCase() !== text.toUpperCase();
 }

@@ -39,8 +39,8 @@ export class Tuple {
 }
 
 /**
- * What filters such as `select` and `map` give: true even without items, without a length, and empty once it was read.
- * Templates that test one with `if` get what their model was trained with.
+ * The result of filters such as `select` and `map`: truthy even without items, without a length, and empty
+ * once it was read. Templates that test one with `if` get what their model was trained with.
  */
 export class Generator {
   readonly #items: readonly Value[];
@@ -50,7 +50,7 @@ export class Generator {
     this.#items = items;
   }
 
-  /** How many items nobody took yet. */
+  /** Number of items that are not taken yet. */
   get left(): number {
     return this.#items.length - this.#taken;
   }
@@ -150,7 +150,7 @@ export class LoopState {
   }
 }
 
-/** A JSON value, or undefined as None is not meant, in template values. Objects become dictionaries. */
+/** A JSON value as a template value. Objects become dictionaries. */
 export function toValue(json: unknown): Value {
   if (json === null || typeof json === 'boolean' || typeof json === 'string') return json;
   // Larger integers come as bigint: such a number was written with a fraction or an exponent.

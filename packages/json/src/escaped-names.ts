@@ -21,7 +21,7 @@ export function parseNatively(text: string, reviver?: Reviver): unknown {
   const parts: string[] = [];
   let read = 0;
   for (const { start, end } of escaped) {
-    // A text alone is read right. Throws for one that is no JSON.
+    // A string by itself is parsed correctly. Throws for one that is not JSON.
     const name = JSON.parse(text.slice(start, end)) as string;
     parts.push(text.slice(read, start), withoutEscapes(name, marks));
     read = end;

@@ -1,5 +1,6 @@
-// Counts the values of a JSON text while its bytes arrive, without reading it, so that one with more than its readers take is
-// refused at the cost of a scan: a million keys take a parser, a schema and a copy of the object seconds.
+// Counts the values of a JSON text while its bytes arrive, without reading it, so that a text with too many
+// values for its readers is refused at the cost of a scan: parsing, validating and copying an object of a
+// million keys takes seconds.
 
 export interface JsonCountLimits {
   /** Values in all, those of objects and lists included. */
@@ -8,7 +9,7 @@ export interface JsonCountLimits {
   readonly maxKeyCount: number;
 }
 
-/** The values of one text in UTF-8. Text that is no JSON is left to the parser to refuse. */
+/** The values of one text in UTF-8. Text that is not JSON is left to the parser to refuse. */
 export class JsonCounter {
   readonly #limits: JsonCountLimits;
   /** Commas of each open object; -1: a list. */
@@ -21,7 +22,7 @@ export class JsonCounter {
     this.#limits = limits;
   }
 
-  /** Counts the next bytes. What of the text is past its limit so far; null: nothing. */
+  /** Counts the next bytes. Returns which limit the text has exceeded so far; null: none. */
   add(bytes: Uint8Array): keyof JsonCountLimits | null {
     // Local variables, because this loop sees every byte of a body.
     const { maxValueCount, maxKeyCount } = this.#limits;

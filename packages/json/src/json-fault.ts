@@ -9,7 +9,7 @@ export interface JsonFault {
   readonly limit?: 'number';
 }
 
-/** Most digits of an integer, because reading one takes the square of its length. Source: Python's own limit. */
+/** Maximum number of digits of an integer, because reading one takes the square of its length. Source: Python's own limit. */
 export const MAX_INTEGER_DIGITS = 4_300;
 
 const INTEGER = /^-?\d+$/;

@@ -38,7 +38,7 @@ export class TooDeep extends Error {
 
 /**
  * The value of `text`, an object or a list; yields after each slice.
- * Throws: `SliceFault` for what `parse` refuses and for text that is no JSON, `TooDeep`.
+ * Throws: `SliceFault` for what `parse` refuses and for text that is not JSON, `TooDeep`.
  */
 export function* readSlices(text: string, options: SliceOptions): Generator<void, unknown> {
   const reader = new SliceReader(text, options);
@@ -51,10 +51,10 @@ interface Level {
   readonly isList: boolean;
   /** Null while all of it fits into the slice that is being read. */
   value: unknown[] | Record<string, unknown> | null;
-  /** Behind what has been read: the opening bracket, a comma, or a child that was put together. */
+  /** After what has been read: the opening bracket, a comma, or a child that was put together. */
   start: number;
   before: 'opener' | 'comma' | 'child';
-  /** The last comma behind `start`, or -1. */
+  /** The last comma after `start`, or -1. */
   comma: number;
 }
 

@@ -15,7 +15,7 @@ export class JsonSliceTooLongError extends Error {
   override readonly name = 'JsonSliceTooLongError';
 }
 
-/** Longest name of a property on the way to the values, and most properties of one object there. */
+/** Maximum length of a property name on the way to the values, and maximum number of properties of one object there. */
 const MAX_KEY_LENGTH = 1_000;
 const MAX_KEYS = 1_000;
 
@@ -35,7 +35,7 @@ export class JsonTextReader {
     return this.#base + this.#index;
   }
 
-  /** The next character that is no white space, which stays unread; '' at the end of the text. */
+  /** The next character that is not white space, which stays unread; '' at the end of the text. */
   async peek(): Promise<string> {
     for (;;) {
       while (this.#index < this.#buffer.length) {
@@ -136,7 +136,7 @@ class ValueScanner {
     this.#isScalar = first !== '{' && first !== '[' && first !== '"';
   }
 
-  /** Index behind the value's last character in this piece; the piece's length when the value goes on. */
+  /** Index after the value's last character in this piece; the piece's length when the value goes on. */
   findEnd(piece: string, start: number): number {
     return this.#isScalar ? this.#findScalarEnd(piece, start) : this.#findQuotedOrNestedEnd(piece, start);
   }

@@ -13,7 +13,7 @@ export class JsonSyntaxError extends SyntaxError {
   override readonly name = 'JsonSyntaxError';
   /** Characters from the start of the text to the fault. Unit: UTF-16 code units. */
   readonly position: number;
-  /** The limit beyond which the text goes where it is JSON; null where it is none. */
+  /** The limit that the text exceeds; null where the text is not JSON. */
   readonly limit: JsonLimit | null;
 
   constructor(
@@ -27,7 +27,7 @@ export class JsonSyntaxError extends SyntaxError {
   }
 }
 
-/** What a text holds beyond a limit, in words; undefined where it is no JSON. */
+/** What a text holds beyond a limit, in words; undefined where it is not JSON. */
 export function describeJsonLimit(
   limit: JsonLimit | null,
   { maxDepth = DEFAULT_JSON_DEPTH }: LosslessJsonOptions = {},
@@ -53,7 +53,7 @@ export const DEFAULT_JSON_DEPTH = 128;
 const DEFAULT_SLICE_LENGTH = 32 * 1024;
 
 /**
- * Only such text can hold an integer above 2^53 (16 digits that are no fraction) or a number beyond all doubles (a
+ * Only such text can hold an integer above 2^53 (16 digits that are not a fraction) or a number beyond all doubles (a
  * three-digit exponent). Log probabilities have long fractions, and the exact reading costs ten times the fast one.
  */
 export const MAY_HOLD_BIG_NUMBER = /(?:^|[^\d.])\d{16}|\d[eE]\+?\d{3}/;
@@ -153,7 +153,7 @@ function replaceBigInt(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? rawJSON(String(value)) : value;
 }
 
-/** Deep nesting would exhaust the stack of every recursive reader behind the parser, so it is refused before. */
+/** Deep nesting would exhaust the stack of every recursive reader that follows the parser, so it is refused before. */
 function checkDepth(text: string, maxDepth: number): void {
   let depth = 0;
   for (let position = 0; position < text.length; position++) {

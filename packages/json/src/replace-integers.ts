@@ -15,7 +15,7 @@ const ZERO = 0x30;
 const NINE = 0x39;
 
 /**
- * The text with each integer outside ±(2^53 - 1) of up to `MAX_INTEGER_DIGITS` replaced. All else stays as it is; text that is no JSON
+ * The text with each integer outside ±(2^53 - 1) of up to `MAX_INTEGER_DIGITS` replaced. All else stays as it is; text that is not JSON
  * does not become JSON.
  * @param replace Gives JSON for the digits of an integer.
  */

@@ -11,7 +11,7 @@ export function importsOf(bytes: Buffer): LibraryImports {
   if (bytes.toString('latin1', 0, 4) === '\x7fELF') return importsOfElf(bytes);
   if (bytes.readUInt32LE(0) === 0xfeedfacf) return importsOfMachO(bytes);
   if (bytes.toString('latin1', 0, 2) === 'MZ') return importsOfPe(bytes);
-  throw new Error('This is no library of 64 bits.');
+  throw new Error('This is not a library of 64 bits.');
 }
 
 const ELF = { dynamic: 6, dynamicSymbols: 11, needed: 1 };

@@ -63,7 +63,7 @@ describe.concurrent('the operators of this machine', () => {
     expect((await native('attention')).isas.length).toBeGreaterThan(1);
   });
 
-  test('layers with memory have the bits of the definition, whole and in chunks, with the states behind them, within their buffers', async () => {
+  test('recurrent layers have the bits of the definition, whole and in chunks, with the states after them, within their buffers', async () => {
     expect((await native('states')).isas.length).toBeGreaterThan(1);
   });
 

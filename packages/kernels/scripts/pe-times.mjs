@@ -8,6 +8,6 @@ const TIME_OFFSET = 8;
 export function clearTime(bytes) {
   const header = bytes.readUInt32LE(HEADER_OFFSET);
   if (bytes.toString('latin1', header, header + 4) !== 'PE\0\0')
-    throw new Error('This is no library for Windows.');
+    throw new Error('This is not a library for Windows.');
   bytes.writeUInt32LE(0, header + TIME_OFFSET);
 }

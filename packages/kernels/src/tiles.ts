@@ -43,21 +43,23 @@ function codeBytes(format: WeightFormat): number {
   return (TILE_OUTPUTS * BLOCK_INPUTS * WEIGHT_FORMATS[format].bits) / 8;
 }
 
-/** Bytes of one block of a tile: 16 outputs of 32 inputs; in a super-block without what comes first. */
+/**
+ * Bytes of one block of a tile, 16 outputs of 32 inputs; in a super-block without the factors at its start.
+ */
 export function blockBytes(format: WeightFormat): number {
   if (format === 'f32') return codeBytes(format);
   if (isSuperBlockFormat(format)) return codeBytes(format) + 2 * TILE_OUTPUTS;
   return codeBytes(format) + 2 * TILE_OUTPUTS * (WEIGHT_FORMATS[format].hasMinimum ? 2 : 1);
 }
 
-/** Bytes of a tile of a matrix with so many inputs. */
+/** Bytes of a tile of a matrix with this many inputs. */
 export function tileBytes(format: WeightFormat, inputs: number): number {
   const bytes = blockBytes(format) * Math.ceil(inputs / BLOCK_INPUTS);
   if (!isSuperBlockFormat(format)) return bytes;
   return bytes + factorBytes(format) * Math.ceil(inputs / SUPER_BLOCK_INPUTS);
 }
 
-/** Of a whole super-block: 16 outputs of 256 inputs. */
+/** Bytes of a whole super-block: 16 outputs of 256 inputs. */
 export function superBlockBytes(format: SuperBlockFormat): number {
   return tileBytes(format, SUPER_BLOCK_INPUTS);
 }
@@ -77,7 +79,7 @@ export interface BlockCodes {
   readonly codes: Uint8Array;
   /** Bits of float16. Shape: `[16]`. */
   readonly scales: Uint16Array;
-  /** The same; read in formats with a minimum. */
+  /** Bits of float16. Shape: `[16]`. Read in formats with a minimum. */
   readonly minimums: Uint16Array;
 }
 
@@ -86,13 +88,13 @@ export interface SuperBlockCodes {
   /** Shape: `[16, 256]`, without sign. */
   readonly codes: Uint8Array;
   /**
-   * Of each block the scale and the minimum; in `q6-k` the scales of inputs 0 to 15 and of the others, in two's complement. Shape:
-   * `[16, 8, 2]`.
+   * Scale and minimum of each block; in `q6-k` the scales of inputs 0 to 15 and of the others, in two's
+   * complement. Shape: `[16, 8, 2]`.
    */
   readonly scales: Uint8Array;
   /** Bits of float16: what scales are multiplied by. Shape: `[16]`. */
   readonly factors: Uint16Array;
-  /** The same of minimums; not in `q6-k`. */
+  /** Bits of float16: what minimums are multiplied by. Shape: `[16]`. Not read in `q6-k`. */
   readonly minimumFactors: Uint16Array;
 }
 

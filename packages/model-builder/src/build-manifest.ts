@@ -13,13 +13,16 @@ import type { WeightFormatCounts } from './kernels/count-formats.ts';
 
 /** The manifest as this builder writes it. The engine reads the fields of `ModelManifest`. */
 export interface BuildManifest extends ModelManifest {
-  /** Of a build in q4 or `file` for the CPU kernels, whose matrices have formats of their own: how many of each role have which. */
+  /**
+   * Only for builds in q4 or `file` for the CPU kernels, whose matrices have formats of their own: how many
+   * of each role have which.
+   */
   readonly weightFormats?: WeightFormatCounts;
-  /** Of a build in q4 for the CPU kernels: `measureWeightError`. */
+  /** Only for builds in q4 for the CPU kernels: the result of `measureWeightError`. */
   readonly weightError?: number;
-  /** Of a model with LongRoPE. */
+  /** Only for models with LongRoPE. */
   readonly longRope?: LongRopeChoice;
-  /** Of a build from a quantised file. */
+  /** Only for builds from a quantised file. */
   readonly fileTypes?: FileTypes;
   /** Hex SHA-256 of the other files of the folder, by name. */
   readonly files: Readonly<Record<string, string>>;
@@ -61,7 +64,7 @@ export async function readBuildManifest(folder: string): Promise<FoundManifest |
   }
   const { formatVersion } = manifest;
   if (formatVersion === GRAPH_FORMAT_VERSION) return manifest;
-  const message = `is ${JSON.stringify(formatVersion)}; allowed is ${GRAPH_FORMAT_VERSION}: build the checkpoint again`;
+  const message = `is ${JSON.stringify(formatVersion)}, and this version of Ortler reads ${GRAPH_FORMAT_VERSION}: build the checkpoint again`;
   const key = 'formatVersion';
   throw new ModelBuildError('unsupported', `${file}, key ${key}: ${message}`, { file, key });
 }

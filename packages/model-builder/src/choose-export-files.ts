@@ -143,7 +143,7 @@ async function readFolder(path: string, text: string): Promise<PublishedFolder |
   }
 }
 
-/** Names of the files that lie in the folder itself. */
+/** Names of the files in the folder itself. */
 function filesIn(sizes: ReadonlyMap<string, number>, folder: string): readonly string[] {
   return [...sizes.keys()].filter(path => posix.dirname(path) === folder).map(path => posix.basename(path));
 }

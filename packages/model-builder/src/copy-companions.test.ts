@@ -33,7 +33,7 @@ test('a folder without a tokenizer is refused by the name of the file', async ()
   });
 });
 
-test('a file that was cut short is named before a build; numbers that only Python writes are none', async () => {
+test('a file that was cut short is named before a build; numbers that only Python writes are not a fault', async () => {
   await writeFile(join(root, 'config.json'), '{"time_step_limit": [0.0, Infinity]}');
   const { tokenizer } = tinyTokenizerFiles();
   await writeFile(join(root, 'tokenizer.json'), JSON.stringify(tokenizer));

@@ -4,7 +4,7 @@
 /**
  * Why a checkpoint was refused or a build failed.
  *
- * - `source_invalid`: the checkpoint folder lacks a file or is no checkpoint.
+ * - `source_invalid`: the checkpoint folder lacks a file or is not a checkpoint.
  * - `source_unreadable`: a file or folder may not be read by this user, or reading it failed.
  * - `config_invalid`: `config.json` is not valid for its `model_type`; `key` names the value.
  * - `unsupported`: the checkpoint is well formed but uses a feature that this builder does not support.

@@ -14,7 +14,7 @@ export async function explainCacheFault(
 ): Promise<string | undefined> {
   if (kvType === undefined) return undefined;
   try {
-    // Of a type that is named the precision decides nothing.
+    // Where the type is named, the precision does not matter.
     settleKvType(variant, 'q4', kvType);
   } catch (error) {
     if (error instanceof ModelBuildError) return error.message;

@@ -27,7 +27,7 @@ it.skipIf(process.getuid?.() === 0)('names the folder that this user may not wri
   expect(await explain(join(folder, 'a', 'b'))).toBe(`${folder} may not be written by this user`);
 });
 
-it('tells a full disk and a read-only file system by the error', async () => {
+it('distinguishes a full disk and a read-only file system by the error', async () => {
   const failed = (code: string) => Object.assign(new Error(code), { code, syscall: 'write' });
   expect(await explainUnwritable(root, failed('ENOSPC'))).toBe('the disk is full');
   expect(await explainUnwritable(root, failed('EROFS'))).toBe(`${root} is on a read-only file system`);

@@ -40,7 +40,7 @@ describe('findLayerCaches', () => {
     ]);
   });
 
-  it('has states in place of keys and values for layers with memory', () => {
+  it('has states in place of keys and values for recurrent layers', () => {
     const sizes = { kvHeadCount: 2, headSize: 64 };
     const delta = { keyHeadCount: 2, keySize: 32, valueHeadCount: 4, valueSize: 16 };
     const caches = cachesOf(

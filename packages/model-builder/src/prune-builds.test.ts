@@ -51,7 +51,7 @@ it('removes as much as is needed, and no more', async () => {
   expect(await left()).toEqual([nameOf('b'), nameOf('c')]);
 });
 
-it('keeps builds in use, those used within the last hour, and what is no build', async () => {
+it('keeps builds in use, those used within the last hour, and what is not a build', async () => {
   const used = await addBuild('a', 99 * HOUR_MS);
   await addBuild('b', 99 * HOUR_MS);
   await addBuild('c', HOUR_MS / 2);

@@ -59,7 +59,7 @@ export interface QuantisedStorage {
   readonly type: string;
   /** Undefined where no format of blocks holds its codes and scales as they are. */
   readonly codes: StoredCodes | undefined;
-  /** The same for formats of super-blocks. At most one of the two is defined. */
+  /** Codes and scales in a format of super-blocks. At most one of `codes` and `superBlocks` is defined. */
   readonly superBlocks?: StoredSuperBlocks | undefined;
 }
 

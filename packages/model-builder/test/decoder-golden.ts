@@ -74,7 +74,7 @@ export function hasExperts(golden: GoldenCase): boolean {
 
 const MEMORY_KEYS = ['conv_L_cache', 'linear_conv_kernel_dim', 'mamba_d_conv', 'ssm_state_size'];
 
-/** Whether layers have a memory in place of attention, or beside it. */
+/** Whether the model has recurrent layers, in place of attention or beside it. */
 export function hasMemory(golden: GoldenCase): boolean {
   const config = textConfig(golden);
   return MEMORY_KEYS.some(key => key in config);

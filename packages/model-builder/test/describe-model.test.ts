@@ -338,7 +338,7 @@ describe('headers', () => {
     await writeFile(join(original, 'model.gguf'), Buffer.alloc(600_000, 'GGUF'));
     await writeFrom(original);
     await expect(describeModel(join(source, 'model.gguf'), KERNELS)).rejects.toThrow(
-      /version \d+ is not read/,
+      /version \d+ is not supported/,
     );
   });
 });

@@ -168,7 +168,7 @@ describe('an exported folder that cannot run', () => {
     await truncate(graphFile(), length);
     await refusal().toMatchObject({
       code: 'source_invalid',
-      message: expect.stringMatching(/is no ONNX model/),
+      message: expect.stringMatching(/is not an ONNX model/),
     });
   });
 
@@ -291,7 +291,7 @@ describe('a graph', () => {
     [
       'with an unknown input',
       graph => ({ ...graph, inputs: [...graph.inputs, { ...graph.inputs[0]!, name: 'use_cache_branch' }] }),
-      /has an input "use_cache_branch"; allowed are input_ids, attention_mask, position_ids and past/,
+      /has an input "use_cache_branch"; allowed: input_ids, attention_mask, position_ids and past/,
     ],
     ['without a mask', graph => without(graph, 'attention_mask'), /has no input "attention_mask"/],
     ['without a cache', graph => without(graph, 'past_key_values.0.key'), /no input "past_key_values.0.key"/],

@@ -21,12 +21,12 @@ const CAPACITY = 256;
 
 /**
  * Largest difference of a logit from transformers, in deviations of the logits. Matrices are a few dozen wide, so that roundings
- * hardly average out. Seen: 0.20 in q8 and 0.82 in q4, behind squares of ReLU.
+ * hardly average out. Seen: 0.20 in q8 and 0.82 in q4, after squares of ReLU.
  */
 const BOUNDS = { f32: 1e-4, q8: 0.25, q4: 1 } as const;
 /** Gemma 4 does not scale down its scores, so that roundings of queries and keys weigh more. */
 const SHARP_BOUNDS = { f32: 1e-4, q8: 0.6, q4: 1.6 } as const;
-/** Layers with memory multiply two or three projections with each other, and their states keep roundings of earlier tokens. */
+/** Recurrent layers multiply two or three projections with each other, and their states keep roundings of earlier tokens. */
 const MEMORY_BOUNDS = { f32: 1e-4, q8: 0.5, q4: 2.5 } as const;
 /** A rounding may choose another expert, where two score alike: a few logits are then of another computation. */
 const ROUTED_BOUNDS = { f32: 1e-4, q8: 1.2, q4: 2 } as const;

@@ -160,7 +160,7 @@ function ggufName(name: string, { modules }: GgufPlan): string {
   return `blk.${layer}.${modules?.[module!] ?? MODULES[module!] ?? module}.${part}`;
 }
 
-/** Matrices of experts: one tensor for each, or `[experts, outputs, inputs]`, with ups behind gates. */
+/** Matrices of experts: one tensor for each, or `[experts, outputs, inputs]`, with ups after gates. */
 const EXPERTS =
   /^(?:model|backbone)\.layers\.(\d+)\.(?!shared_mlp)\w+\.(?:experts\.(\d+)\.(\w+)\.weight|((?:in|out)put_linear)\.weight)$/;
 const EXPERT_ROLES: Readonly<Record<string, string>> = {

@@ -321,7 +321,7 @@ describe('a folder of onnxruntime-genai that cannot run', () => {
       model => {
         model.decoder.inputs.current_sequence_length = 'current_sequence_length';
       },
-      /current_sequence_length: names an input that no runner has; allowed are input_ids, attention_mask/,
+      /current_sequence_length: names an input that no runner has; allowed: input_ids, attention_mask/,
     ],
     [
       'with other names of caches',

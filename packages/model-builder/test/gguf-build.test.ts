@@ -36,7 +36,7 @@ const KEPT: Readonly<Partial<Record<GgufType, string>>> = {
   MXFP4: 'q5',
 };
 
-/** Rows of whole super-blocks, heads that are no multiple of a tile, and one head of keys for several of queries. */
+/** Rows of whole super-blocks, heads that are not a multiple of a tile, and one head of keys for several of queries. */
 const SHAPE = {
   hidden_size: 256,
   intermediate_size: 256,

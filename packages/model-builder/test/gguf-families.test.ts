@@ -817,7 +817,7 @@ describe.each(Object.entries(PLANS))('%s', (family, plans) => {
     await mkdir(place, { recursive: true });
     const sourceDir = await writeFamilyGguf(place, golden, plan);
     const outputDir = join(place, 'built');
-    // Mixtures of experts and layers with memory are for the kernels only.
+    // Mixtures of experts and recurrent layers are for the kernels only.
     const variant = hasExperts(golden) || hasMemory(golden) ? 'kernels' : 'slots';
     const { modelType, longRope } = await buildModel({ sourceDir, outputDir, precision: 'f32', variant });
     const plain = plan.architecture === 'llama' && variant === 'slots' ? 'llama' : family;

@@ -216,16 +216,16 @@ describe('refuses', () => {
   });
 
   it.each([
-    ['general.architecture', 'none', 'unsupported', 'is "none"; allowed are llama, qwen2, qwen3'],
+    ['general.architecture', 'none', 'unsupported', 'is "none"; supported: llama, qwen2, qwen3'],
     [
       'general.architecture',
       'bailingmoe2',
       'unsupported',
-      'is "bailingmoe2" (Ling, Ring), which would need mixture of experts',
+      'is "bailingmoe2" (Ling, Ring), which would need support for its mixture of experts',
     ],
     ['general.architecture', 'bloom', 'unsupported', 'is "bloom" (BLOOM), which would need learned or ALiBi'],
-    ['general.type', 'mmproj', 'unsupported', 'is "mmproj"; allowed is "model"'],
-    ['llama.expert_used_count', 'two', 'config_invalid', 'allowed is one whole number above 0'],
+    ['general.type', 'mmproj', 'unsupported', 'is "mmproj"; allowed: "model"'],
+    ['llama.expert_used_count', 'two', 'config_invalid', 'allowed: one whole number above 0'],
     [
       'llama.attention.sliding_window',
       { uint32: 128 },
@@ -244,12 +244,12 @@ describe('refuses', () => {
       'llama.rope.scaling.type',
       'longrope',
       'unsupported',
-      'is "longrope"; allowed are "none", "linear", "yarn"',
+      'is "longrope"; supported: "none", "linear", "yarn"',
     ],
     ['llama.rope.dimension_count', { uint32: 8 }, 'unsupported', 'they must be equal'],
-    ['llama.block_count', { int32s: [2, 2] }, 'unsupported', 'allowed is one whole number above 0'],
-    ['llama.block_count', 'two', 'config_invalid', 'is "two"; allowed is one whole number above 0'],
-    ['llama.rope.freq_base', { float32: -1 }, 'config_invalid', 'allowed are numbers above 0'],
+    ['llama.block_count', { int32s: [2, 2] }, 'unsupported', 'allowed: one whole number above 0'],
+    ['llama.block_count', 'two', 'config_invalid', 'is "two"; allowed: one whole number above 0'],
+    ['llama.rope.freq_base', { float32: -1 }, 'config_invalid', 'allowed: numbers above 0'],
   ] as const)('%s: %j', async (key, value, code, message) => {
     const experts = key === 'llama.expert_used_count' ? { 'llama.expert_count': { uint32: 8 } } : {};
     const own = await tinyGguf({ metadata: { ...experts, [key]: value } });

@@ -96,7 +96,7 @@ describe('an adapter that does not fit is refused', () => {
       'is not part of plain LoRA',
     ],
     [
-      'for something that is no matrix',
+      'for something that is not a matrix',
       {
         'base_model.model.model.norm.lora_A.weight': [4, 64],
         'base_model.model.model.norm.lora_B.weight': [64, 4],

@@ -25,7 +25,7 @@ const BOUNDS = {
 let massive: MassiveCheckpoint;
 /** In doubles. */
 let expected: Float64Array[];
-/** What products read: the inputs of a layer behind the first one, and of the first down projection. */
+/** What products read: the inputs of a layer after the first one, and of the first down projection. */
 const inputs: Float64Array[] = [];
 
 beforeAll(async () => {

@@ -21,7 +21,7 @@ it.each(Object.entries(OTHER_MODELS))(
   'a %s is refused by name with what it would need',
   (type, { names, needs }) => {
     const parse = () => parseDecoderConfig('config.json', { model_type: type });
-    expect(parse).toThrow(`key model_type: is "${type}" (${names}), which would need ${needs}; allowed are`);
+    expect(parse).toThrow(`key model_type: is "${type}" (${names}), which would need ${needs}; supported: `);
     expect(parse).toThrow(expect.objectContaining({ code: 'unsupported', key: 'model_type' }));
   },
 );

@@ -32,7 +32,7 @@ const FLOAT16_BOUND = 0.04;
 /** Two ways to the same tokens: the same roundings, but sums in another order. Seen: 0.019. */
 const ORDER_BOUND = 0.04;
 
-/** Float16 bits of something that is no number. */
+/** Float16 bits of something that is not a number. */
 const NOT_A_NUMBER = 0x7e00;
 
 const folder = temporaryFolder();
@@ -201,7 +201,7 @@ describe.skipIf(reason !== undefined)(`one paged graph, ${here}`, () => {
     });
   });
 
-  it('never reads what lies behind the last token of a sequence', async () => {
+  it('never reads what lies after the last token of a sequence', async () => {
     await withSession(
       async session => {
         const logits = [...(await session.run([row(0, 50)])), ...(await session.run([row(50, 51)]))];

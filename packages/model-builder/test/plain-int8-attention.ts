@@ -1,5 +1,5 @@
 // Attention over an int8 cache in plain loops and doubles: what is rounded to 8 bits, and how, but no integers. Keys and queries
-// are rounded behind a Hadamard transform, weights together with the scales of their values.
+// are rounded after a Hadamard transform, weights together with the scales of their values.
 
 type Vector = Float64Array<ArrayBuffer>;
 

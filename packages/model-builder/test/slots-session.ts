@@ -39,7 +39,7 @@ export class SlotsSession {
   readonly #batch: number;
   readonly #capacity: number;
   readonly #cache = new Map<string, CacheArray>();
-  /** Two entries for each sequence of a model with memory: a call reads one and writes the other. */
+  /** Two entries for each sequence of a recurrent model: a call reads one and writes the other. */
   readonly #states = new Map<string, { readonly shape: readonly number[]; readonly data: Float32Array }>();
   #stateTurn = 0;
 

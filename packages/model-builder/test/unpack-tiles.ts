@@ -38,7 +38,7 @@ export interface TiledShape {
   readonly inputs: number;
 }
 
-/** Every value of a matrix, also those behind the last output and input. Shape: `[tiles * 16, blocks * 32]`. */
+/** Every value of a matrix, also those after the last output and input. Shape: `[tiles * 16, blocks * 32]`. */
 export function unpackTiles(
   bytes: Uint8Array,
   { format, outputs, inputs }: TiledShape,
@@ -161,11 +161,11 @@ export async function storedMatrices(graph: GraphRecorder): Promise<Map<string, 
 }
 
 function numberOf(attribute: AttributeValue | undefined): number {
-  if (attribute?.kind !== 'int') throw new Error('the attribute is no number');
+  if (attribute?.kind !== 'int') throw new Error('the attribute is not a number');
   return attribute.value;
 }
 
 function numbersOf(attribute: AttributeValue | undefined): readonly number[] {
-  if (attribute?.kind !== 'ints') throw new Error('the attribute is no list of numbers');
+  if (attribute?.kind !== 'ints') throw new Error('the attribute is not a list of numbers');
   return attribute.value;
 }

@@ -4,7 +4,7 @@
  * Why a file could not be read or written.
  *
  * - `unreadable`: the system does not let the file be read.
- * - `malformed`: the file is no ONNX model.
+ * - `malformed`: the file is not an ONNX model.
  */
 export type OnnxErrorCode = 'unreadable' | 'malformed';
 

@@ -9,20 +9,20 @@ const FIXED64 = 1;
 const LENGTH_DELIMITED = 2;
 const FIXED32 = 5;
 const WINDOW_BYTES = 64 * 1024;
-/** Names, small messages and attributes are far below it; something else is not what it says. */
+/** Names, small messages and attributes are far smaller: a larger field means that the file is malformed. */
 const LONGEST_CONTENT_BYTES = 1 << 20;
 
 /** One field of a message. */
 export interface ProtoField {
   readonly number: number;
-  /** Of an integer field; of others, how many bytes it has. */
+  /** The value of an integer field; the length in bytes of any other. */
   readonly value: bigint;
   /** Where its content begins and ends, for a text, bytes or a message. */
   readonly start: number;
   readonly end: number;
 }
 
-/** The file is not what it should be: `message` says where. */
+/** The file is malformed: `message` says where. */
 export class MalformedProto extends Error {
   override readonly name = 'MalformedProto';
 }

@@ -23,7 +23,7 @@ export interface FoundNode {
 
 export interface FoundValue {
   readonly name: string;
-  /** TensorProto.DataType; 0 for what is no tensor. */
+  /** TensorProto.DataType; 0 for what is not a tensor. */
   readonly onnxType: number;
   /** A text is a dimension that is known only at run time; empty where it has no name. */
   readonly dims: readonly (number | string)[];
@@ -58,7 +58,10 @@ export function readGraph(path: string): FoundGraph {
     return graphOf(file, graph);
   } catch (cause) {
     if (cause instanceof MalformedProto)
-      throw new OnnxError('malformed', `${path} is no ONNX model: ${cause.message}`, { file: path, cause });
+      throw new OnnxError('malformed', `${path} is not an ONNX model: ${cause.message}`, {
+        file: path,
+        cause,
+      });
     throw new OnnxError('unreadable', `${path} cannot be read`, { file: path, cause });
   } finally {
     file?.close();

@@ -44,8 +44,8 @@ export interface OrtSessionOptions {
    */
   readonly weightsFile?: string | undefined;
   /**
-   * Weights of `weightsFile` whose names begin so stay in the file, mapped: tables of which a session reads few rows, whose other pages
-   * then take no memory, and weights for which memory is too short.
+   * Weights of `weightsFile` whose names begin like this stay mapped in the file: tables of which a session
+   * reads few rows, whose other pages then take no memory, and weights for which memory is too short.
    */
   readonly mappedWeights?: readonly string[] | undefined;
   /** Default: `cpu`. Sessions on one device of a process share it, and their values. */
@@ -62,9 +62,9 @@ export interface OrtDeviceFacts {
   readonly device: OrtDevice;
   /** The driver's name for it: `NVIDIA GeForce RTX 4090`. */
   readonly name?: string;
-  /** A driver that computes on the CPU: right, but slower than a `cpu` session. */
+  /** A software driver, which computes on the CPU: correct, but slower than a `cpu` session. */
   readonly isSoftware?: boolean;
-  /** Memory of the device's own, or what it shares with the CPU. */
+  /** The device's own memory, or the memory that it shares with the CPU. */
   readonly memoryBytes?: number;
   /** Largest part of one tensor that a kernel can reach. */
   readonly maxTensorBytes?: number;
@@ -98,19 +98,20 @@ export interface OrtSession {
   /** Operators of a device session that fell back to the CPU, such as `Softmax /lm_head/Softmax`; each costs copies. */
   readonly processorOperators: readonly string[];
   /**
-   * Prepares a call. An input and an output may be the same value: the operator then updates it in place. Values may be
-   * in the process or on the session's device, and then of another session there; what is in the process is copied to
-   * the device at each run, or back.
+   * Prepares a call. An input and an output may be the same value: the operator then updates it in place.
+   * Values may be in the process, or on the session's device, where another session may have allocated them.
+   * Values in the process are copied to the device, or back, at each run.
    */
   bind(inputs: ReadonlyMap<string, OrtValue>, outputs: ReadonlyMap<string, OrtValue>): OrtBinding;
   /**
-   * Memory on the session's device. What it holds at first is undefined. It is to be disposed before its session, and
-   * neither happens while something runs on the device. Throws: `runtime_failed` when the device is out of memory.
+   * Memory on the session's device, with undefined content. It must be disposed before its session, and
+   * neither may be disposed while something runs on the device. Throws: `runtime_failed` when the device is
+   * out of memory.
    */
   allocate(type: ElementType, shape: readonly number[]): OrtValue;
   /**
-   * The first elements of a value that a session of this device allocated, as a value of that shape in the same memory. It
-   * is to be disposed before that one.
+   * The first elements of a value that a session of this device allocated, as a value of that shape in the
+   * same memory. It must be disposed before that one.
    */
   view(value: OrtValue, shape: readonly number[]): OrtValue;
   dispose(): void;
@@ -146,7 +147,8 @@ export interface OrtBackend {
   createTensor(type: ElementType, shape: readonly number[], data: ElementArray): OrtTensor;
   /**
    * Zeros for large arrays of tensors. With the native binding they begin at a large page, and are in large pages where the system
-   * has them. Pages that nothing touches take no memory. Throws: a `RangeError` where so much cannot be reserved.
+   * has them. Pages that nothing touches take no memory. Throws: a `RangeError` where that much cannot be
+   * reserved.
    */
   allocateZeros(byteLength: number): Uint8Array<ArrayBuffer>;
   /** Copies between values of the same type and shape, wherever they are. Mutates: `target`. */

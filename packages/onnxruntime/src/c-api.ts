@@ -1,4 +1,4 @@
-// ONNX Runtime's C API through koffi: where its functions stand in the table and what they take. Handles are
+// ONNX Runtime's C API through koffi: where its functions are in the table and what they take. Handles are
 // addresses (bigint) and nothing here knows what they mean; `native-backend.ts` does.
 //
 // `OrtGetApiBase()->GetApi(version)` returns a table of function pointers that is append-only, so a position
@@ -177,7 +177,7 @@ export interface OrtCApi {
 }
 
 /**
- * Opens the library, or takes the one that is open, and reads its function table.
+ * Opens the library, unless it is open already, and reads its function table.
  * Throws: when the file cannot be loaded or is not the expected version.
  */
 export function loadCApi(libraryFile: string, expectedVersion: string): OrtCApi {
@@ -239,7 +239,7 @@ export function receiveStatus(
     call((error, status) => {
       try {
         if (error !== null && error !== undefined) {
-          const message = 'The call of ONNX Runtime could not be made.';
+          const message = 'The call to ONNX Runtime could not be made.';
           throw new OrtError('runtime_failed', message, { cause: error });
         }
         checkStatus(functions, status, 'runtime_failed', doing);

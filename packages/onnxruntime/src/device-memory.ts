@@ -81,8 +81,8 @@ export class DeviceMemory {
   }
 
   /**
-   * WebGPU reports no failed allocation: it gives a buffer that forgets. So its first word is written and read, through a
-   * value of one element on the same buffer.
+   * WebGPU does not report a failed allocation: it returns a buffer that does not keep what is written to it.
+   * So its first word is written and read, through a value of one element on the same buffer.
    */
   #keepsWhatIsWritten(handle: Handle): boolean {
     const { api, processMemory } = this.#options;

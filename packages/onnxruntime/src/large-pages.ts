@@ -12,7 +12,7 @@ const MADV_HUGEPAGE = 14;
 
 /**
  * Zeros from the start of a large page on; a last part that fills no large page is in small ones. Pages that nothing touches take no
- * memory. Throws: a `RangeError` where so much cannot be reserved.
+ * memory. Throws: a `RangeError` where that much cannot be reserved.
  */
 export function allocateInLargePages(byteLength: number): Uint8Array<ArrayBuffer> {
   const memory = new Uint8Array(byteLength + LARGE_PAGE_BYTES);

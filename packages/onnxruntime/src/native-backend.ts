@@ -27,7 +27,7 @@ import { type Accelerator, appendDevice } from './execution-provider.ts';
 import { findOrtLibrary } from './find-library.ts';
 import { type KernelOperators, loadKernelOperators } from './kernel-operators.ts';
 import { allocateInLargePages } from './large-pages.ts';
-import { NativeSession, type SessionSurroundings } from './native-session.ts';
+import { NativeSession, type SessionContext } from './native-session.ts';
 import { NativeTensor, type NativeValue, toNativeValue } from './native-value.ts';
 import { PLACEMENT_SETTING } from './read-placement.ts';
 import { WeightsMemory } from './weights-memory.ts';
@@ -59,7 +59,7 @@ class NativeBackend implements OrtBackend {
   readonly version: string;
   readonly kernels: KernelsInUse;
   readonly #kernelsDomain: Handle | undefined;
-  readonly #surroundings: SessionSurroundings;
+  readonly #context: SessionContext;
 
   constructor(api: OrtCApi, operators: KernelOperators) {
     const { functions } = api;
@@ -67,7 +67,7 @@ class NativeBackend implements OrtBackend {
     const isMissing = 'missing' in operators;
     this.kernels = isMissing ? operators : { isa: operators.isa };
     this.#kernelsDomain = isMissing ? undefined : operators.domain;
-    this.#surroundings = {
+    this.#context = {
       api,
       // Lives as long as the process: ONNX Runtime's environment is one per process and shared.
       env: receive(api, 'runtime_failed', 'Starting ONNX Runtime', out =>
@@ -86,7 +86,7 @@ class NativeBackend implements OrtBackend {
     const { device = 'cpu', weightsFile, mappedWeights } = options;
     const weights =
       typeof model === 'string' && weightsFile !== undefined
-        ? await WeightsMemory.read(this.#surroundings, model, { weightsFile, mappedWeights })
+        ? await WeightsMemory.read(this.#context, model, { weightsFile, mappedWeights })
         : undefined;
     const create = (): OrtSession => this.#createSession(model, options, device, weights);
     return device === 'cpu' ? create() : await QUEUES[device].run(create);
@@ -94,7 +94,7 @@ class NativeBackend implements OrtBackend {
 
   createTensor(type: ElementType, shape: readonly number[], data: ElementArray): OrtTensor {
     checkTensor(type, shape, data);
-    const { api, memoryInfo } = this.#surroundings;
+    const { api, memoryInfo } = this.#context;
     return new NativeTensor(api, memoryInfo, { type, shape }, data);
   }
 
@@ -117,13 +117,13 @@ class NativeBackend implements OrtBackend {
     assertSameKind(source, target);
     const [from, to] = [source.device, target.device];
     const [sources, targets] = [BigUint64Array.of(source.handle), BigUint64Array.of(target.handle)];
-    const { api, env } = this.#surroundings;
+    const { api, env } = this.#context;
     const copy = (): Promise<void> =>
       receiveStatus(api, `Copying from "${from}" to "${to}"`, done =>
         api.functions.copyTensors.async(env, sources, targets, NO_STREAM, 1, done),
       );
     const device = from === 'cpu' ? to : from;
-    assertInvariant(device !== 'cpu', 'a value that is no array is on a device');
+    assertInvariant(device !== 'cpu', 'a value that is not an array is on a device');
     await QUEUES[device].run(copy);
     // Also keeps both alive until here.
     assertInvariant(!source.isDisposed && !target.isDisposed, 'a tensor is not disposed while it is copied');
@@ -135,7 +135,7 @@ class NativeBackend implements OrtBackend {
     device: OrtDevice,
     weights: WeightsMemory | undefined,
   ): OrtSession {
-    const { api, env } = this.#surroundings;
+    const { api, env } = this.#context;
     const { functions } = api;
     const sessionOptions = receive(api, 'runtime_failed', 'Creating session options', out =>
       functions.createSessionOptions(out),
@@ -162,7 +162,7 @@ class NativeBackend implements OrtBackend {
           : functions.createSessionFromArray(env, model, model.byteLength, sessionOptions, out),
       );
       const queue = device === 'cpu' ? undefined : QUEUES[device];
-      return new NativeSession(this.#surroundings, session, { device, queue, weights });
+      return new NativeSession(this.#context, session, { device, queue, weights });
     } catch (cause) {
       weights?.dispose();
       throw cause;

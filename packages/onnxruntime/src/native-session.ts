@@ -23,12 +23,12 @@ import type { WeightsMemory } from './weights-memory.ts';
 const NO_RUN_OPTIONS = 0n;
 
 /** Shared by all sessions of a process. */
-export interface SessionSurroundings {
+export interface SessionContext {
   readonly api: OrtCApi;
   readonly env: Handle;
-  /** Of the process's memory, for views of arrays. */
+  /** Describes the memory of the process, for views of arrays. */
   readonly memoryInfo: Handle;
-  /** Of what the runtime gives out in that memory. */
+  /** The runtime's allocator for that memory. */
   readonly allocator: Handle;
 }
 
@@ -46,9 +46,9 @@ export class NativeSession implements OrtSession {
   readonly inputNames: readonly string[];
   readonly outputNames: readonly string[];
   readonly processorOperators: readonly string[];
-  readonly #surroundings: SessionSurroundings;
+  readonly #context: SessionContext;
   readonly #queue: DeviceQueue | undefined;
-  /** Zero-terminated names by name; their addresses are handed to every call. */
+  /** NUL-terminated names by name; every call gets their addresses. */
   readonly #nameBytes = new Map<string, Uint8Array>();
   #session: Handle | null;
   readonly #weights: WeightsMemory | undefined;
@@ -56,10 +56,10 @@ export class NativeSession implements OrtSession {
   #deviceMemory: DeviceMemory | undefined;
   #runningCount = 0;
 
-  constructor(surroundings: SessionSurroundings, session: Handle, { device, queue, weights }: SessionDevice) {
-    const { api, allocator } = surroundings;
+  constructor(context: SessionContext, session: Handle, { device, queue, weights }: SessionDevice) {
+    const { api, allocator } = context;
     const { functions } = api;
-    this.#surroundings = surroundings;
+    this.#context = context;
     this.#session = session;
     this.device = device;
     this.#queue = queue;
@@ -103,7 +103,10 @@ export class NativeSession implements OrtSession {
     const inputValues = BigUint64Array.from(values.slice(0, inputs.size), value => value.handle);
     const outputValues = BigUint64Array.from(values.slice(inputs.size), value => value.handle);
     let isRunning = false;
-    /** As of the last look at all values, which are too many to be looked at in every call. */
+    /**
+     * `NativeValue.disposedCount` at the last check of all values, which are too many to be checked in every
+     * call.
+     */
     let disposedCount = -1;
     const call = ({ mayBlock = false }: OrtRunOptions): Promise<void> => {
       assertInvariant(this.#session !== null, 'a disposed session is not run');
@@ -112,7 +115,7 @@ export class NativeSession implements OrtSession {
         disposedCount = NativeValue.disposedCount;
       }
       const session = this.#session;
-      const { api } = this.#surroundings;
+      const { api } = this.#context;
       const args: RunArguments = [
         session,
         NO_RUN_OPTIONS,
@@ -148,7 +151,7 @@ export class NativeSession implements OrtSession {
 
   allocate(type: ElementType, shape: readonly number[]): OrtValue {
     assertInvariant(this.#session !== null, 'a disposed session allocates nothing');
-    const { api, memoryInfo } = this.#surroundings;
+    const { api, memoryInfo } = this.#context;
     if (this.device === 'cpu' || this.#queue === undefined) {
       const data = new ELEMENT_TYPES[type].array(countElements(shape));
       return new NativeTensor(api, memoryInfo, { type, shape }, data);
@@ -160,7 +163,7 @@ export class NativeSession implements OrtSession {
     const whole = toNativeValue(value);
     assertInvariant(countElements(shape) <= countElements(whole.shape), 'a view is no larger than its value');
     if (!(whole instanceof NativeTensor)) return this.#memory().view(whole, shape);
-    const { api, memoryInfo } = this.#surroundings;
+    const { api, memoryInfo } = this.#context;
     const data = whole.data.subarray(0, countElements(shape));
     return new NativeTensor(api, memoryInfo, { type: whole.type, shape }, data);
   }
@@ -169,7 +172,7 @@ export class NativeSession implements OrtSession {
     if (this.#session === null) return;
     assertInvariant(this.#runningCount === 0, 'a running session is not disposed');
     this.#deviceMemory?.dispose();
-    this.#surroundings.api.functions.releaseSession(this.#session);
+    this.#context.api.functions.releaseSession(this.#session);
     this.#session = null;
     this.#weights?.dispose();
   }
@@ -182,7 +185,7 @@ export class NativeSession implements OrtSession {
       session !== null && device !== 'cpu' && queue !== undefined,
       'a session on a device is open',
     );
-    const { api, env, memoryInfo: processMemory } = this.#surroundings;
+    const { api, env, memoryInfo: processMemory } = this.#context;
     this.#deviceMemory ??= new DeviceMemory({ api, env, device, processMemory, session, queue });
     return this.#deviceMemory;
   }

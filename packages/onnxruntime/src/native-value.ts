@@ -35,7 +35,9 @@ export class NativeValue implements OrtValue {
     this.#onDispose = onDispose;
   }
 
-  /** Of all values so far: as long as it stays the same, none that was there is gone. */
+  /**
+   * Number of values disposed so far in this process: while it stays the same, no value has been disposed.
+   */
   static get disposedCount(): number {
     return NativeValue.#disposedCount;
   }

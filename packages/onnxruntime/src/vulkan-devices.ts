@@ -7,7 +7,7 @@ import { openLibrary } from './open-library.ts';
 export interface VulkanDevice {
   readonly name: string;
   readonly kind: 'discrete' | 'integrated' | 'cpu' | 'other';
-  /** Of the largest heap on the device. */
+  /** Size of the largest heap on the device. */
   readonly memoryBytes: number;
   /** Largest range of a storage buffer that a shader can reach. */
   readonly maxTensorBytes: number;

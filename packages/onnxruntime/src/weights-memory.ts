@@ -9,7 +9,7 @@ import { OrtError } from './errors.ts';
 import { allocateInLargePages } from './large-pages.ts';
 import { toDimensions } from './native-value.ts';
 
-/** Most bytes of one read. */
+/** Maximum number of bytes of one read. */
 const READ_BYTES = 2 ** 28;
 
 interface NamedValue {

@@ -16,7 +16,7 @@ export type Messages = string | readonly ChatMessage[];
 type OtherFields = 'prompt' | 'sampling' | 'stop' | 'choiceCount' | 'beamSearch';
 
 export interface GenerateOptions extends Partial<SamplingParams>, Omit<GenerationRequest, OtherFields> {
-  /** Most tokens of the answer, reasoning included. Default: what the context and generation_config.json leave. */
+  /** Maximum number of tokens of the answer, reasoning included. Default: what the context and generation_config.json leave. */
   readonly maxTokens?: number;
   /** Tokens before which nothing ends the answer. Default: 0. */
   readonly minTokens?: number;

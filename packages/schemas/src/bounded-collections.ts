@@ -5,10 +5,10 @@ import { z } from 'zod';
 import type { IssueParams } from './lax-primitives.ts';
 import type { Rejection } from './lax-values.ts';
 
-/** Most entries of objects with free keys: metrics, metadata, ratings. */
+/** Maximum number of entries of objects with free keys: metrics, metadata, ratings. */
 export const MAX_NAMED_VALUES = 4_096;
 
-/** Most items of a list whose actual limit is smaller, or depends on the model or the operator. */
+/** Maximum number of items of a list whose actual limit is smaller, or depends on the model or the operator. */
 export const MAX_LIST_LENGTH = 4_096;
 
 /** zod's records drop the entry without a word. */

@@ -33,7 +33,7 @@ export const streamOptions = z
   .describe('Only with `stream: true`.');
 export type StreamOptions = z.output<typeof streamOptions>;
 
-/** Most entries of `engine_xargs`, and most values of one that is a list. */
+/** Maximum number of entries of `engine_xargs`, and of values of one that is a list. */
 const MAX_EXTRA_ARGUMENT_COUNT = 256;
 
 // Text comes first, because a union takes the first member that matches and numeric text must stay text.

@@ -42,7 +42,7 @@ const REFUSED: [string, unknown][] = [
   ['a list', []],
   ['an empty object', {}],
   ['no role', { content: 'x' }],
-  ['a role that is no text', { role: 1, content: 'x' }],
+  ['a role that is not text', { role: 1, content: 'x' }],
   ['null content, user', { role: 'user', content: null }],
   ['null content, system', { role: 'system', content: null }],
   ['null content, developer', { role: 'developer', content: null }],

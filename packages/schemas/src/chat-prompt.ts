@@ -5,10 +5,10 @@ import { boundedList, boundedRecord, jsonObject, MAX_NAMED_VALUES } from './boun
 import { chatMessage } from './chat-message.ts';
 import { laxBigInteger, laxBoolean, WIRE_INT64_LIMIT } from './lax-primitives.ts';
 
-/** Most messages of one request. A longer list is refused before any message is validated. */
+/** Maximum number of messages of one request. A longer list is refused before any message is validated. */
 export const MAX_MESSAGE_COUNT = 4_096;
 
-/** Most parts and tool calls of all messages of a request together. */
+/** Maximum number of parts and tool calls of all messages of a request together. */
 export const MAX_PART_COUNT = 16_384;
 
 const namedValues = boundedRecord(z.unknown(), MAX_NAMED_VALUES);

@@ -16,7 +16,7 @@ import {
 } from './lax-primitives.ts';
 import { laxTokenIdList } from './token-ids.ts';
 
-/** Most entries of `logit_bias`. */
+/** Maximum number of entries of `logit_bias`. */
 export const MAX_LOGIT_BIAS_COUNT = 4_096;
 
 /** Repetition detection: ends a choice whose output repeats itself. All zero means off. */
@@ -28,7 +28,7 @@ export const repetitionDetection = z
     min_pattern_size: laxInteger({ minimum: 0 })
       .prefault(0)
       .describe('Shortest repeated pattern, in tokens.'),
-    min_count: laxInteger({ minimum: 0 }).prefault(0).describe('Least number of repetitions; at least 2.'),
+    min_count: laxInteger({ minimum: 0 }).prefault(0).describe('Minimum number of repetitions; at least 2.'),
   })
   .check(context => {
     const { max_pattern_size, min_pattern_size, min_count } = context.value;
@@ -77,7 +77,7 @@ export const stoppingFields = {
     .meta({ deprecated: true }),
   max_completion_tokens: laxInteger()
     .nullish()
-    .describe('Most tokens to generate per choice. Default: the rest of the context.'),
+    .describe('Maximum number of tokens to generate per choice. Default: the rest of the context.'),
   stop: z
     .union([z.string(), boundedList(z.string())])
     .nullish()
@@ -132,7 +132,7 @@ export const extendedFields = {
     .prefault(false)
     .describe('Keeps the matched stop string in the output.'),
   ignore_eos: laxBoolean().prefault(false).describe('Continues after the end tokens (EOS) of the model.'),
-  min_tokens: laxInteger().prefault(0).describe('Least number of tokens before a choice may end.'),
+  min_tokens: laxInteger().prefault(0).describe('Minimum number of tokens before a choice may end.'),
   skip_special_tokens: promptFields.skip_special_tokens,
   spaces_between_special_tokens: promptFields.spaces_between_special_tokens,
   truncate_prompt_tokens: promptFields.truncate_prompt_tokens,

@@ -56,7 +56,7 @@ export const checkpointMetricsInput = z.strictObject({
   metrics,
 });
 
-/** Most steps of one deletion. */
+/** Maximum number of steps of one deletion. */
 const MAX_STEPS = 1_000;
 
 export const checkpointDeletionInput = z.object({

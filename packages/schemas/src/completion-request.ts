@@ -29,7 +29,7 @@ export const completionRequest = z
       .nullish()
       .describe('Adds the log probability of every token, and of this many most probable alternatives.'),
     max_tokens: nullAsDefault(laxInteger(), 16).describe(
-      'Most tokens to generate per choice. With `echo`, 0 returns the prompt alone.',
+      'Maximum number of tokens to generate per choice. With `echo`, 0 returns the prompt alone.',
     ),
     n: chat.n,
     presence_penalty: chat.presence_penalty,

@@ -29,7 +29,7 @@ export const openAiErrorBody = z
   .meta({ examples: [errorExample] });
 export type OpenAiErrorBody = z.output<typeof openAiErrorBody>;
 
-/** Most faults that one message lists; more are only counted. */
+/** Maximum number of faults that one message lists; more are only counted. */
 const MAX_FAULTS_IN_MESSAGE = 8;
 
 /** The 400 error of a chat body that failed to parse: `message` lists the faults, `param` names the first. */

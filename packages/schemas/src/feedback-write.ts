@@ -10,7 +10,7 @@ import { laxNumber } from './lax-primitives.ts';
 const texts = boundedRecord(z.string(), MAX_NAMED_VALUES);
 const numbers = boundedRecord(laxNumber(), MAX_NAMED_VALUES);
 
-/** Most items of one batch. */
+/** Maximum number of items of one batch. */
 export const MAX_FEEDBACK_BATCH = 1_000;
 
 /** Longest id of feedback. Unit: UTF-16 code units, like all lengths. */

@@ -32,7 +32,7 @@ export const feedbackQueryRequest = z.object({
     .meta({ maximum: 10_000 })
     .nullish()
     .describe(
-      'Most rows to return, at most 10000. Default: 10000; an answer that this or the largest size of an answer (4 MiB) cuts has `next_after`.',
+      'Maximum number of rows to return, at most 10000. Default: 10000; an answer that this limit or the maximum size of an answer (4 MiB) cut has `next_after`.',
     ),
   offset: laxInteger({ minimum: 0 }).nullish().describe('Rows to skip at the start.'),
   after: z
@@ -56,7 +56,7 @@ export const feedbackQueryResult = z
       .nullable()
       .optional()
       .describe(
-        'With `with_cursor` or `after`: the cursor of the next page, null after the last row. Without a `limit` also where the answer was cut at the most rows or at 4 MiB.',
+        'With `with_cursor` or `after`: the cursor of the next page, null after the last row. Without a `limit` also where the answer was cut at 10000 rows or at 4 MiB.',
       ),
   })
   .meta({ examples: [queryResultExample] });
@@ -75,7 +75,7 @@ export const feedbackPayloadSchemaRequest = z.object({
   sample_limit: laxInteger({ minimum: 1, maximum: 5000 })
     .prefault(2000)
     .describe(
-      'Most trigger references to sample, each by its newest payload. Feedback without a reference counts as one.',
+      'Maximum number of trigger references to sample, each by its newest payload. Feedback without a reference counts as one.',
     ),
 });
 export type FeedbackPayloadSchemaRequest = z.output<typeof feedbackPayloadSchemaRequest>;

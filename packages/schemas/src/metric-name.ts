@@ -12,5 +12,5 @@ export const metricName = z
   .max(MAX_METRIC_NAME_LENGTH)
   .refine(
     isStorableText,
-    'Value error, a metric name must not contain control characters or half characters',
+    'Value error, a metric name must not contain control characters or lone surrogates',
   );

@@ -12,7 +12,7 @@ export const modelRecord = z.object({
   max_model_len: z
     .int()
     .nullable()
-    .describe('Most tokens of prompt and answer together; null until the model is loaded.'),
+    .describe('Maximum number of tokens of prompt and answer together; null until the model is loaded.'),
 });
 export type ModelRecord = z.output<typeof modelRecord>;
 

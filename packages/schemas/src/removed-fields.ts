@@ -9,13 +9,13 @@ export const removedConstraintFields = {
   guided_grammar: removedField('guided_grammar', 'structured_outputs.grammar'),
 } as const;
 
-/** Of a chat, before there were tools. */
+/** Fields of chats before there were tools. */
 export const removedToolFields = {
   functions: removedField('functions', 'tools'),
   function_call: removedField('function_call', 'tool_choice'),
 } as const;
 
-/** Of a chat, where a response has another field. */
+/** Fields of chats for which responses have another field. */
 export const movedToResponseFields = {
   messages: removedField('messages', 'input'),
   max_tokens: removedField('max_tokens', 'max_output_tokens'),
@@ -24,7 +24,7 @@ export const movedToResponseFields = {
   reasoning_effort: removedField('reasoning_effort', 'reasoning.effort'),
 } as const;
 
-/** Of a chat, where a completion has another field. */
+/** Fields of chats for which completions have another field. */
 export const movedToCompletionFields = {
   max_completion_tokens: removedField('max_completion_tokens', 'max_tokens'),
 } as const;

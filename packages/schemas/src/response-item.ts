@@ -19,7 +19,7 @@ const refusal = z.object({
   type: z.literal('refusal'),
   refusal: z.string().describe('Text of the refusal.'),
 });
-// Media are read so that their refusal can say where they stand.
+// Media are read so that their refusal can name their place.
 const inputImage = z.object({ type: z.literal('input_image') });
 const inputFile = z.object({ type: z.literal('input_file') });
 const inputAudio = z.object({ type: z.literal('input_audio') });
@@ -128,7 +128,7 @@ function countParts(given: unknown): number {
 export const responseInputItemListInput = z.object({
   response_id: z.string().min(1).describe('Id of the response.'),
   after: z.string().optional().describe('Cursor: the id of the last item of the previous page.'),
-  limit: laxInteger({ minimum: 1, maximum: 100 }).prefault(20).describe('Most items to return.'),
+  limit: laxInteger({ minimum: 1, maximum: 100 }).prefault(20).describe('Maximum number of items to return.'),
   order: z.enum(['asc', 'desc']).default('desc').describe('`asc`: the oldest item first.'),
 });
 
@@ -159,7 +159,7 @@ export const responseInputItemList = z.object({
   data: z.array(responseListedItem),
   first_id: z.string().nullable().describe('Id of the first item of the page; null in an empty one.'),
   last_id: z.string().nullable().describe('Id of the last item of the page; null in an empty one.'),
-  has_more: z.boolean().describe('There are items behind the page.'),
+  has_more: z.boolean().describe('Whether more items follow this page.'),
 });
 export type ResponseInputItemList = z.output<typeof responseInputItemList>;
 

@@ -13,7 +13,7 @@ import { movedToResponseFields, removedConstraintFields } from './removed-fields
 import { responseInput } from './response-item.ts';
 import { responseToolFields } from './response-tools.ts';
 
-/** Most keys of `metadata`. Source: OpenAI's reference. */
+/** Maximum number of keys of `metadata`. Source: OpenAI's reference. */
 const MAX_METADATA_COUNT = 16;
 
 /** The `include` values that exist here. */
@@ -79,7 +79,9 @@ export const responseRequest = z
     instructions: z.string().nullish().describe('A system message before the input.'),
     max_output_tokens: laxInteger()
       .nullish()
-      .describe('Most tokens to generate, reasoning included. Default: the rest of the context.'),
+      .describe(
+        'Maximum number of tokens to generate, reasoning included. Default: the rest of the context.',
+      ),
     max_tool_calls: laxInteger()
       .nullish()
       .describe(

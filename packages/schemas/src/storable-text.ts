@@ -6,13 +6,13 @@ const CONTROL = /[\u0000-\u001f\u007f]/;
 
 const encoder = new TextEncoder();
 
-/** Whether the text takes at most so many bytes in UTF-8. */
+/** Whether the text takes at most this many bytes in UTF-8. */
 export function fitsIntoBytes(text: string, maxBytes: number): boolean {
   return text.length <= maxBytes && encoder.encode(text).length <= maxBytes;
 }
 
 /** The message of a text that is not storable. */
-export const NOT_STORABLE = 'Value error, must not contain control characters or half characters';
+export const NOT_STORABLE = 'Value error, must not contain control characters or lone surrogates';
 
 /** Whether every database can store this text. Of others PostgreSQL refuses queries, too. */
 export function isStorableText(text: string): boolean {

@@ -4,9 +4,9 @@
 import { z } from 'zod';
 import { type Rejection, readInteger, readIntegerButNoText } from './lax-values.ts';
 
-/** Most prompts of one request. A longer list is refused before any prompt is validated. */
+/** Maximum number of prompts of one request. A longer list is refused before any prompt is validated. */
 export const MAX_PROMPT_COUNT = 128;
-/** Most ids of one request in all its lists. This many take tenths of a second to read, check and decode. */
+/** Maximum number of ids of one request in all its lists. This many take tenths of a second to read, check and decode. */
 export const MAX_TOKEN_ID_COUNT = 262_144;
 
 /** Prompts as texts or as lists of token ids, never mixed. */

@@ -76,7 +76,7 @@ export const tokenizeResult = z
     count: z.int().describe('Number of tokens.'),
     max_model_len: z
       .int()
-      .describe('Context length of the model: most tokens of prompt and answer together.'),
+      .describe('Context length of the model: maximum number of tokens of prompt and answer together.'),
     tokens: z.array(z.int()).describe('Token ids.'),
     token_strs: z
       .array(z.string())

@@ -17,7 +17,7 @@ const namePart = z
     if (/[/\\:]/.test(context.value))
       reportRule(context, [], 'Value error, a name must not contain a slash, backslash or colon');
     else if (!isStorableText(context.value))
-      reportRule(context, [], 'Value error, a name must not contain control characters or half characters');
+      reportRule(context, [], 'Value error, a name must not contain control characters or lone surrogates');
   });
 
 /** The body. */

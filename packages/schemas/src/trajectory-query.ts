@@ -8,7 +8,7 @@ import { isStorableText } from './storable-text.ts';
 // Databases refuse queries for text that they cannot store.
 const splitFilter = z
   .string()
-  .refine(isStorableText, 'Value error, split must not contain control characters or half characters')
+  .refine(isStorableText, 'Value error, split must not contain control characters or lone surrogates')
   .optional()
   .describe('Only this split.');
 
@@ -39,7 +39,7 @@ export const trajectoryListInput = z.object({
   after: cursor,
   limit: laxInteger({ minimum: 1, maximum: 100 })
     .prefault(20)
-    .describe('Most items to return. Large items come in smaller pages; see `has_more`.'),
+    .describe('Maximum number of items to return. Large items come in smaller pages; see `has_more`.'),
 });
 export type TrajectoryListInput = z.output<typeof trajectoryListInput>;
 

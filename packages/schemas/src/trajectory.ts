@@ -118,7 +118,7 @@ const split = z
       reportRule(context, [], 'Value error, split must not contain a slash or backslash');
     // Databases cannot store these as text.
     else if (!isStorableText(context.value))
-      reportRule(context, [], 'Value error, split must not contain control characters or half characters');
+      reportRule(context, [], 'Value error, split must not contain control characters or lone surrogates');
   })
   .describe('Split of the trajectories, such as `train` or `val`.');
 

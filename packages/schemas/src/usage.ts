@@ -8,7 +8,7 @@ import { isStorableText, NOT_STORABLE } from './storable-text.ts';
 /** What the results of a bucket can be kept apart by. */
 const GROUPS = ['api_key_id', 'team', 'project_id', 'model'] as const;
 
-/** Most values of one list, and days of one page. */
+/** Maximum number of values of one list, and days of one page. */
 const MAX_VALUES = 100;
 const MAX_DAYS = 366;
 
@@ -49,7 +49,9 @@ export const usageInput = z
     team_ids: names.describe('Only usage of these teams. Extension.'),
     project_ids: names.describe('Only usage of these projects.'),
     models: names.describe('Only usage of these models.'),
-    limit: laxInteger({ minimum: 1, maximum: MAX_DAYS }).prefault(7).describe('Most buckets of a page.'),
+    limit: laxInteger({ minimum: 1, maximum: MAX_DAYS })
+      .prefault(7)
+      .describe('Maximum number of buckets per page.'),
     page: z.string().optional().describe('The `next_page` of the previous page.'),
   })
   .check(context => {

@@ -190,7 +190,7 @@ describe('toValidationDetails', () => {
     ]);
   });
 
-  it('tells where each field of a gathered input came from', () => {
+  it('records where each field of a gathered input came from', () => {
     const input = { limit: 'x' };
     const { error } = checkpointListInput.safeParse(input);
     const locate = (field: string) => (field === 'model_id' ? 'path' : 'query');

@@ -30,7 +30,7 @@ export const detailErrorBody = z
   .meta({ examples: [{ detail: 'Not authenticated' }] });
 export type DetailErrorBody = z.output<typeof detailErrorBody>;
 
-/** Most items of one answer, which keeps a hostile body from causing an answer many times its own size. */
+/** Maximum number of items of one answer, which keeps a hostile body from causing an answer many times its own size. */
 export const MAX_DETAILS = 1000;
 
 /**
@@ -62,7 +62,7 @@ export function toValidationDetails(
 /**
  * The fault of a body that is not JSON, or that goes beyond a limit of it.
  * @param position Characters from the start.
- * @param limit What JSON holds that is beyond it, in words; undefined for what is no JSON.
+ * @param limit What JSON holds that is beyond it, in words; undefined for what is not JSON.
  */
 export function toJsonSyntaxDetails(position: number, limit?: string): ValidationDetail[] {
   const msg = limit === undefined ? 'JSON decode error' : `JSON decode error: ${limit}`;

@@ -1,5 +1,6 @@
-// Where in an answer JSON and other values stand: the outline of a structural tag, as far as the form of values depends on it.
-// Plain data that crosses threads. It allows more than the grammar, which alone decides what the answer may be.
+// Where in an answer JSON and other values are: the outline of a structural tag, as far as the form of values
+// depends on it. Plain data that crosses threads. It allows more than the grammar, which alone decides what
+// the answer may be.
 
 export type AnswerShape =
   | { readonly kind: 'text'; readonly text: string }

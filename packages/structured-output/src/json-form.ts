@@ -12,14 +12,14 @@ export interface JsonForm {
   /** Null: numbers of any length. */
   readonly numbers: NumberLimits | null;
   readonly guardsRepetition: boolean;
-  /** Where in the answer JSON stands. Default: it is all of it. */
+  /** Where in the answer JSON is. Default: the whole answer. */
   readonly shape?: AnswerShape;
 }
 
-/** Most digits of a number. */
+/** Maximum number of digits of a number. */
 export interface NumberLimits {
   readonly integerDigits: number;
-  /** Of a number with a fraction or an exponent, or where one is allowed. */
+  /** Limits of a number with a fraction or an exponent, or where one is allowed. */
   readonly significantDigits: number;
   readonly exponentDigits: number;
 }

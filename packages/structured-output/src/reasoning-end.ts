@@ -24,7 +24,7 @@ export class ReasoningEnd {
 
   /**
    * Whether the reasoning ends with this token: an end marker, followed by white space at most. A token with other text
-   * behind the marker does not end it. Mutates: appends the token.
+   * after the marker does not end it. Mutates: appends the token.
    */
   push(tokenId: number): boolean {
     const { bytes, offsets } = this.#vocabulary;

@@ -20,7 +20,7 @@ export type TagNode =
       readonly place: string;
       readonly isValue?: boolean;
       /** Unit: characters. Only before a text. Default: any length. */
-      readonly length?: { readonly least: number; readonly most: number | null };
+      readonly length?: { readonly min: number; readonly max: number | null };
       /** Pattern of the first character, which the text then has. Only before a text. Default: none. */
       readonly first?: string;
     }
@@ -43,7 +43,7 @@ export type TagNode =
     }
   | {
       readonly kind: 'separated';
-      /** The tags are calls of tools: behind one that was made before, the repetition guard allows no further one. */
+      /** The tags are calls of tools: after one that was made before, the repetition guard allows no further one. */
       readonly areCalls?: boolean;
       readonly separator: string;
       readonly tags: readonly TaggedNode[];

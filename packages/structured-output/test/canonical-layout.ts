@@ -35,7 +35,7 @@ export function isCanonical(text: string): boolean {
       else expected = separator ??= gap === '' ? '' : ' ';
     } else if (isClose && broken.at(-1) === true) expected = line(broken.length - 1);
     if (isClose) {
-      // The bracket behind the gap is read with the next part, which it is itself.
+      // The bracket after the gap is read with the next part, which it is itself.
       if (gap !== expected) return false;
       broken.pop();
       continue;

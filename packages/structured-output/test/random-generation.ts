@@ -21,13 +21,13 @@ export function randomNumbers(seed: number): () => number {
   };
 }
 
-/** Draws up to `mostTokens` tokens, and ends with probability one half wherever the text may end. */
-export function generate(grammar: Grammar, seed: number, mostTokens: number): RandomText {
+/** Draws up to `maxTokens` tokens, and ends with probability one half wherever the text may end. */
+export function generate(grammar: Grammar, seed: number, maxTokens: number): RandomText {
   const random = randomNumbers(seed);
   const matcher = demoEngine.compile(grammar);
   try {
     const ids: number[] = [];
-    while (ids.length < mostTokens) {
+    while (ids.length < maxTokens) {
       if (matcher.canStop() && random() < 0.5) return { text: toText(ids), isFinished: true };
       const allowed = allowedTokens(matcher);
       if (allowed.length === 0) return { text: toText(ids), isFinished: true };

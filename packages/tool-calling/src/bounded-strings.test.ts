@@ -30,7 +30,7 @@ describe.each([
     [{ minLength: 3, maxLength: 60 }, 3, 60],
     [{ minLength: 5 }, 5, Infinity],
     [{ maxLength: 8 }, 0, 8],
-  ])('keeps a string within %j', async (bounds, least, most) => {
+  ])('keeps a string within %j', async (bounds, min, max) => {
     const properties = { a: { type: 'string', ...bounds }, n: { type: 'integer' } };
     const tool: Tool = { name: 'f', isStrict: true, parameters: { properties, required: ['a', 'n'] } };
     const rule = { choice: 'required', isParallel: false } as const;
@@ -44,15 +44,15 @@ describe.each([
       ),
     );
     // At random a mark of several tokens ends a string too seldom.
-    if (special !== '' && most === Infinity) return;
+    if (special !== '' && max === Infinity) return;
     for (let seed = 0; seed < 20; seed++) {
       const { text, isWhole } = model.generate(randomNumbers(seed));
       expect(isWhole, text).toBe(true);
       const { calls } = readCalls(dialect, [tool], [text]);
       expect(calls, text).toHaveLength(1);
       const { a, n } = JSON.parse(calls[0]!.arguments) as { a: string; n: number };
-      expect([...a].length, text).toBeGreaterThanOrEqual(least);
-      expect([...a].length, text).toBeLessThanOrEqual(most);
+      expect([...a].length, text).toBeGreaterThanOrEqual(min);
+      expect([...a].length, text).toBeLessThanOrEqual(max);
       expect(Number.isInteger(n), text).toBe(true);
     }
   });

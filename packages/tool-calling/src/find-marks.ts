@@ -24,7 +24,7 @@ export function longestOpenMark(text: string, marks: readonly string[]): number 
   return longest;
 }
 
-/** Whether a text that is written up to this mark is read whole: the mark neither stands in it nor begins in it. */
+/** Whether a text followed by this mark is read back whole: the first mark is the one after the text. */
 export function isReadTo(mark: string, text: string): boolean {
   return (text + mark).indexOf(mark) === text.length;
 }

@@ -1,19 +1,22 @@
-// A schema and what it stands for besides, `$ref` and `allOf`, as one object: the forms of arguments that are not JSON look for
-// each keyword in one place.
+// Merges a schema with its `$ref` and `allOf` into one object: the forms of arguments that are not JSON look
+// for each keyword in one place.
 
 import { emptyMap, printJson } from '@ortler/json';
 import type { ToolSchema } from './tool-dialect.ts';
 
 export interface MergedSchema {
   readonly schema: ToolSchema;
-  /** A keyword that parts of the schema say differently, of which the first counts; null where there is none. */
+  /**
+   * A keyword for which parts of the schema have values that cannot be merged, so that the first one counts;
+   * null: none.
+   */
   readonly conflict: string | null;
 }
 
-/** Most parts of a schema: those that double with every reference would take forever. */
+/** Maximum number of parts of a schema: those that double with every reference would take forever. */
 const PART_LIMIT = 256;
 
-/** Keywords that say nothing of values, or where definitions are. */
+/** Keywords that do not constrain values, or hold definitions. */
 export const SILENT_KEYWORDS: ReadonlySet<string> = new Set([
   '$schema',
   '$id',
@@ -52,7 +55,7 @@ export function mergeSchema(schema: unknown, root: ToolSchema): MergedSchema | n
   return { schema: merged, conflict };
 }
 
-/** The part of the schema that says something: alone in an `allOf`, it is all of it. */
+/** Unwraps an `allOf` with a single part, where nothing beside it constrains values. */
 export function peelSchema(schema: unknown): unknown {
   if (!isSchema(schema) || !Array.isArray(schema.allOf) || schema.allOf.length !== 1) return schema;
   const isAlone = Object.keys(schema).every(key => key === 'allOf' || isSilent(key));
@@ -81,22 +84,25 @@ function collectParts(
   return also.every(part => collectParts(part, root, parts, inside));
 }
 
-/** A part that closes its object or says what further properties are, where another part names some. */
+/**
+ * `additionalProperties`, where one part restricts further properties and more than one part names
+ * properties.
+ */
 function findClosedPart(parts: readonly ToolSchema[]): string | null {
   const isNaming = parts.filter(({ properties }) => properties !== undefined).length > 1;
   const isOpen = ({ additionalProperties: each }: ToolSchema) => each === undefined || each === true;
   return isNaming && !parts.every(isOpen) ? 'additionalProperties' : null;
 }
 
-const LEAST = new Set(['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties']);
-const MOST = new Set(['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties']);
+const LOWER_BOUNDS = new Set(['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties']);
+const UPPER_BOUNDS = new Set(['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties']);
 
-/** What both say together; undefined where one keyword cannot say it. */
+/** A value of the keyword that means both; undefined where there is none. */
 function merge(keyword: string, a: unknown, b: unknown): unknown {
   if (isSilent(keyword) || printValue(a) === printValue(b)) return a;
   if (typeof a === 'number' && typeof b === 'number') {
-    if (LEAST.has(keyword)) return Math.max(a, b);
-    if (MOST.has(keyword)) return Math.min(a, b);
+    if (LOWER_BOUNDS.has(keyword)) return Math.max(a, b);
+    if (UPPER_BOUNDS.has(keyword)) return Math.min(a, b);
   }
   if (keyword === 'properties' && isSchema(a) && isSchema(b)) {
     const merged = Object.assign(emptyMap<unknown>(), a);

@@ -14,12 +14,12 @@ export function readResponseTemplate(template: unknown): ToolDialect | null {
   const keys = readKeys(field.transform);
   if (open === null || close === null || keys === null) return null;
   const isList = field.transform_each === true;
-  const call = (before: string, behind: string): readonly CallPart[] => [
+  const call = (before: string, after: string): readonly CallPart[] => [
     { text: `${before}{"${keys.name}": "` },
     'name',
     { text: `", "${keys.arguments}": ` },
     'arguments',
-    { text: `}${behind}` },
+    { text: `}${after}` },
   ];
   return {
     name: 'response_template',

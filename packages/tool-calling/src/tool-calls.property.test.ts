@@ -44,12 +44,12 @@ describe.each(TOOL_DIALECT_NAMES)('%s', dialectName => {
     );
   };
 
-  const rules: readonly [string, CallRule, { readonly least: number; readonly most: number }][] = [
-    ['required', { choice: 'required', isParallel: true }, { least: 1, most: Infinity }],
-    ['one that is named', { choice: { name: 'save' }, isParallel: true }, { least: 1, most: 1 }],
-    ['auto, one call', { choice: 'auto', isParallel: false }, { least: 0, most: 1 }],
+  const rules: readonly [string, CallRule, { readonly min: number; readonly max: number }][] = [
+    ['required', { choice: 'required', isParallel: true }, { min: 1, max: Infinity }],
+    ['one that is named', { choice: { name: 'save' }, isParallel: true }, { min: 1, max: 1 }],
+    ['auto, one call', { choice: 'auto', isParallel: false }, { min: 0, max: 1 }],
   ];
-  it.each(rules)('%s: every call is read, known and valid', async (_, rule, { least, most }) => {
+  it.each(rules)('%s: every call is read, known and valid', async (_, rule, { min, max }) => {
     const model = await compile(rule);
     let wholeCount = 0;
     for (let seed = 0; seed < COUNT; seed++) {
@@ -58,8 +58,8 @@ describe.each(TOOL_DIALECT_NAMES)('%s', dialectName => {
       expect(readCalls(dialect, EXAMPLE_TOOLS, [...text])).toEqual(readCalls(dialect, EXAMPLE_TOOLS, [text]));
       if (!isWhole) continue;
       wholeCount++;
-      expect(calls.length, text).toBeGreaterThanOrEqual(least);
-      expect(calls.length, text).toBeLessThanOrEqual(most);
+      expect(calls.length, text).toBeGreaterThanOrEqual(min);
+      expect(calls.length, text).toBeLessThanOrEqual(max);
       if (rule.choice === 'auto' && dialect.position === 'anywhere' && text.includes(dialect.trigger))
         expect(calls, text).toHaveLength(1);
       for (const { name, arguments: json } of calls) {

@@ -1,13 +1,17 @@
-// A tool dialect: how the models of a family write tool calls. Plain data, of which the grammar and the parser are made.
+// A tool dialect: how the models of a family write tool calls. Plain data, from which the grammar and the
+// parser are made.
 
 export interface ToolDialect {
   readonly name: string;
   /**
-   * The beginning of a call in the model's answer, by which it is told from text: the first characters of `section.open` and
-   * `call` together. From here on the grammar decides.
+   * The beginning of a call in the model's answer, which distinguishes it from text: the first characters of
+   * `section.open` and `call` together. From here on the grammar decides.
    */
   readonly trigger: string;
-  /** Calls begin anywhere in the answer, or only at its start: a trigger that is ordinary text would hit answers. */
+  /**
+   * Calls begin anywhere in the answer, or only at its start: a trigger that is ordinary text would match in
+   * answers.
+   */
   readonly position: 'anywhere' | 'start';
   /** Texts around all calls of an answer; empty where there are none. */
   readonly section: { readonly open: string; readonly close: string };
@@ -47,7 +51,7 @@ export type ArgumentsForm =
   /** A list of `name=value` in a notation of its own. */
   | {
       readonly kind: 'literals';
-      /** Behind the name of an argument, or a key of an object at any depth where keys are bare. */
+      /** After the name of an argument, or a key of an object at any depth where keys are bare. */
       readonly nameEnd: string;
       readonly separator: string;
       readonly notation: LiteralNotation;
@@ -86,7 +90,7 @@ export interface Tool {
 /** A JSON Schema that is an object. */
 export type ToolSchema = { readonly [keyword: string]: unknown };
 
-/** Whether and how often the model calls. */
+/** Whether the model calls tools, and how many. */
 export interface CallRule {
   readonly choice: 'auto' | 'required' | { readonly name: string };
   readonly isParallel: boolean;

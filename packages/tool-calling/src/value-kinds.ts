@@ -19,7 +19,10 @@ export function typesOf(schema: unknown, root: ToolSchema): ReadonlySet<ValueTyp
   return readTypes(schema, root, new Map());
 }
 
-/** `known`: types of schemas that were met before; those of alternatives that lead back to them are none besides. */
+/**
+ * `known`: types of schemas seen before; a schema that is still being read has none, so that a reference back
+ * to it adds nothing.
+ */
 function readTypes(
   schema: unknown,
   root: ToolSchema,

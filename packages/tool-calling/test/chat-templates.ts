@@ -14,7 +14,7 @@ export interface ExampleTemplate {
   readonly isLossy?: boolean;
 }
 
-/** How turns are written: before and behind the text of a role. */
+/** How turns are written: before and after the text of a role. */
 interface Turns {
   readonly start: (role: string) => string;
   readonly end: string;

@@ -6,7 +6,7 @@ import type { Lease } from './server-pool.ts';
 import { UpstreamError } from './upstream-error.ts';
 
 const DONE = '[DONE]';
-/** Longest event. A server that sends more without an end of line is no server of this protocol. */
+/** Longest event. A server that sends more without an end of line does not speak this protocol. */
 const MAX_EVENT_LENGTH = 64 * 1024 * 1024;
 
 export interface EventStreamOptions {
@@ -42,7 +42,7 @@ export class EventStream implements AsyncIterableIterator<string, void> {
 
   /**
    * The data of the next event up to `[DONE]`, which is left out. Comments and other fields are left out too.
-   * Throws: `UpstreamError` `broken` when the bytes end before `[DONE]`, `invalid_reply` for bytes that are no events; errors of the body.
+   * Throws: `UpstreamError` `broken` when the bytes end before `[DONE]`, `invalid_reply` for bytes that are not events; errors of the body.
    */
   async next(): Promise<IteratorResult<string, void>> {
     try {

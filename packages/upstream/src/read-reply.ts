@@ -1,4 +1,4 @@
-// The whole body of an answer: JSON that was asked for, or what a server says of an error.
+// Reads the whole body of an answer: the JSON that was asked for, or a server's message about an error.
 
 import type { Exchange } from './exchange.ts';
 import type { ReplyBody } from './reply-body.ts';
@@ -7,7 +7,10 @@ import { UpstreamError, type UpstreamErrorCode } from './upstream-error.ts';
 const MAX_JSON_BYTES = 256 * 1024 * 1024;
 const MAX_ERROR_BYTES = 64 * 1024;
 
-/** The value of a JSON document. Throws: `UpstreamError` `invalid_reply` where the body is none; errors of the body. */
+/**
+ * The value of a JSON document. Throws: `UpstreamError` `invalid_reply` where the body is not JSON; errors of
+ * the body.
+ */
 export async function readJson(host: string, reply: Exchange): Promise<unknown> {
   const text = await readText(reply.body, MAX_JSON_BYTES);
   try {

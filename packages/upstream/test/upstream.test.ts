@@ -161,7 +161,7 @@ describe('a stream', () => {
 
   it.each([
     ['JSON', steps.json(ANSWER)],
-    ['bytes that are no text', steps.events('data: ', Buffer.from([0xff, 0xfe]) as unknown as string)],
+    ['bytes that are not text', steps.events('data: ', Buffer.from([0xff, 0xfe]) as unknown as string)],
   ])('is an error where the server sends %s', async (_, step) => {
     const server = await start(step);
     expect(await errorOf(readAll(connect([server.url])))).toMatchObject({ code: 'invalid_reply' });

@@ -110,7 +110,7 @@ export const basics = [
     const text = JSON.stringify({ messages: USER, max_tokens: 1, n: 7 }).replace('"n":7', '"n":1.0');
     expect((await client.post(CHAT_PATH, text)).status).toBe(200);
   }),
-  vector(14, 'a fraction is no integer', ['n'], async ({ client }) => {
+  vector(14, 'a fraction is not an integer', ['n'], async ({ client }) => {
     await client.refused({ n: 1.5 }, 'n', 'Bad Request');
   }),
   vector(15, 'yes is true', ['stream'], async ({ client }) => {
@@ -123,10 +123,10 @@ export const basics = [
     expect(reply.headers.get('content-type')).toMatch(/^text\/event-stream/);
     expect((await reply.text()).match(/^data: \{/gm)).toHaveLength(chunks.length);
   }),
-  vector(16, 'a number other than 0 and 1 is no boolean', ['stream'], async ({ client }) => {
+  vector(16, 'a number other than 0 and 1 is not a boolean', ['stream'], async ({ client }) => {
     await client.refused({ stream: 2 }, 'stream', 'Bad Request');
   }),
-  vector(17, 'a number is no text', ['user'], async ({ client }) => {
+  vector(17, 'a number is not text', ['user'], async ({ client }) => {
     await client.refused({ user: 5 }, 'user', 'Bad Request');
     await client.chat({ user: 'ada', max_tokens: 1 });
   }),

@@ -75,7 +75,7 @@ export function createConsoleRouter(context: RouterContext) {
     history: createHashHistory(),
     defaultPreload: 'intent',
     defaultPendingComponent: () => <Notice>Loading…</Notice>,
-    // Of each page, so that the links to the others stay.
+    // Shown in place of the page that failed, so that the links to other pages stay.
     defaultErrorComponent: PageFailure,
   });
 }

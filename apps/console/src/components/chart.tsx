@@ -9,7 +9,7 @@ import { timeRange } from './time-range.ts';
 export interface ChartLine {
   readonly label: string;
   readonly values: readonly (number | null)[];
-  /** Of the palette; also the dash of a line that repeats a colour. */
+  /** Index in the palette; also chooses the dash of a line that repeats a colour. */
   readonly colour?: number;
   /** An edge of a band: drawn thin. */
   readonly isEdge?: boolean;
@@ -32,7 +32,7 @@ interface ChartProps {
   readonly marks?: readonly number[];
 }
 
-/** Distinct in both themes and to eyes that do not tell red from green. */
+/** Distinct in both themes, also for people who cannot distinguish red from green. */
 const PALETTE = {
   light: ['#2b5f96', '#b35c00', '#00806a', '#8b3fa0'],
   dark: ['#7db0e6', '#f0a35c', '#4fc9ae', '#cf9be0'],

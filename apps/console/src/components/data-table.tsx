@@ -27,7 +27,7 @@ interface DataTableProps<Row> {
   readonly label: string;
   readonly columns: readonly DataColumn<Row>[];
   readonly rows: readonly Row[];
-  /** Said in the place of rows where there are none. Absent: it is not known yet whether there are. */
+  /** Shown where there are no rows. Absent: it is not known yet whether there are any. */
   readonly emptyText: string | undefined;
   readonly rowId: (row: Row) => string;
   /** What the rows answer: when it changes, other rows take their place and are shown from the first one. */
@@ -44,8 +44,8 @@ interface DataTableProps<Row> {
 }
 
 const ROW_HEIGHT = 28;
-/** Rows from the end at which the next ones are asked for. */
-const AHEAD = 60;
+/** The next rows are requested when fewer than this many are left. */
+const PREFETCH_ROWS = 60;
 
 export function DataTable<Row>(props: DataTableProps<Row>) {
   const { label, columns, rows, emptyText, rowId, query, totalCount } = props;
@@ -70,7 +70,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     // `lastIndex` follows events of scrolling, which come late: with rows that have just been replaced it is that of the old ones.
     void lastIndex;
     const { scrollTop, clientHeight } = scroller.current!;
-    if (hasMore && scrollTop + clientHeight >= (rows.length - AHEAD) * ROW_HEIGHT) onMore();
+    if (hasMore && scrollTop + clientHeight >= (rows.length - PREFETCH_ROWS) * ROW_HEIGHT) onMore();
   }, [hasMore, lastIndex, rows.length, onMore]);
 
   const onKeyDown = (event: KeyboardEvent) => {

@@ -1,4 +1,5 @@
-// The JSON editor, loaded when it is first shown. Until then its text stands in a box of the same size, so that nothing below moves.
+// The JSON editor, loaded when it is first shown. Until then its text is shown in a box of the same size, so
+// that nothing below moves.
 
 import { type ComponentProps, lazy, Suspense } from 'react';
 

@@ -1,4 +1,4 @@
-// A line that tells how something stands: loading, empty, failed.
+// A line that shows a state: loading, empty, failed.
 
 import type { ReactNode } from 'react';
 import { messageOf } from '../connection/api-client.ts';

@@ -145,7 +145,7 @@ interface WrittenJson {
   readonly problem?: string;
 }
 
-/** The builder with its JSON beside it. Each follows the other; JSON that is no filter changes nothing until it is one. */
+/** The builder with its JSON beside it. Each follows the other; JSON that is not a filter changes nothing until it is one. */
 function FilterPanel({ filter, fields, onChange }: FilterPanelProps) {
   const [written, setWritten] = useState<WrittenJson | null>(null);
   const isShown = written !== null && (written.problem !== undefined || written.filter === filter);

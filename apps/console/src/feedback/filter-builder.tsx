@@ -229,7 +229,7 @@ const OPERAND_NAMES: Readonly<Partial<Record<Kind, string>>> = {
 
 interface OperandProps extends EditorProps {
   readonly label: string;
-  /** Of the field that it is compared with. */
+  /** Type of the field that it is compared with. */
   readonly type?: FieldType;
 }
 

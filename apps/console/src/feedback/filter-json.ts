@@ -121,11 +121,11 @@ function fromOperand(json: unknown, path: string): FilterNode {
       return { kind: 'convert', input: fromOperand(input, `${at}.input`), to };
     }
     case '$getField':
-      if (typeof value !== 'string') throw new FilterError(`${at}: a field is named by a text.`);
+      if (typeof value !== 'string') throw new FilterError(`${at}: the name of a field must be a string.`);
       return { kind: 'field', name: value };
     case '$literal':
       if (value !== null && !['string', 'number', 'boolean'].includes(typeof value))
-        throw new FilterError(`${at}: it should be a text, a number, true, false or null.`);
+        throw new FilterError(`${at}: it should be a string, a number, true, false or null.`);
       return { kind: 'literal', value: value as string | number | boolean | null };
     default:
       throw new FilterError(`${path}: there is no operator ${name}.`);

@@ -42,7 +42,7 @@ it('gives typed values the types of their fields once these are known, and chang
   });
 });
 
-it('follows a field that is named, or changed, behind its value', () => {
+it('follows a field that is chosen, or changed, after its value', () => {
   const typed = typedLiteral('5', 'numeric');
   const ofText = settleTypes(isEqual('feedback_type', typed), LATER);
   expect(ofText).toMatchObject({ right: { value: '5' } });

@@ -1,5 +1,5 @@
 // Values that were typed have the type of the field beside them, which may be known only later: when the payload's types arrive, or
-// when the field is named behind the value. Pure.
+// when the field is chosen after the value. Pure.
 
 import { type FieldInfo, typeOf } from './field-info.ts';
 import { type FieldType, typedLiteral } from './filter-edit.ts';
@@ -44,7 +44,7 @@ function settle(node: FilterNode, fields: readonly FieldInfo[], type: FieldType)
   }
 }
 
-/** Type of a field; `unknown` for what is none. */
+/** Type of a field; `unknown` for other nodes. */
 export function fieldType(node: FilterNode, fields: readonly FieldInfo[]): FieldType {
   return node.kind === 'field' ? typeOf(fields, node.name) : 'unknown';
 }

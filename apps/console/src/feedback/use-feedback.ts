@@ -15,7 +15,7 @@ export interface FeedbackQuery {
 }
 
 const PAGE_LENGTH = 500;
-/** Most rows of one answer. */
+/** Maximum number of rows of one answer. */
 const COUNT_PAGE_LENGTH = 10_000;
 
 export function useFeedbackRows({ project, filter, sort }: FeedbackQuery) {

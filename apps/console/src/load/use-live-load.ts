@@ -1,4 +1,4 @@
-// The live samples of the server's load, one a second, and how the connection stands.
+// The live samples of the server's load, one a second, and the state of the connection.
 
 import { useEffect, useState } from 'react';
 import { messageOf, useTRPCClient } from '../connection/api-client.ts';

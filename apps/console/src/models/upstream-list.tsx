@@ -9,8 +9,8 @@ type UpstreamFacts = NonNullable<ModelFacts['upstream']>;
 
 const BREAKERS = {
   closed: 'answers',
-  trying: 'failed, is being tried',
-  open: 'failed, is left alone',
+  trying: 'failed, being retried',
+  open: 'failed, skipped for now',
 } as const;
 
 export function UpstreamList({

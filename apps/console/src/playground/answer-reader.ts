@@ -7,15 +7,15 @@ import type { ChatChunk, CompletionChunk, Usage } from '@ortler/schemas';
 export interface Candidate {
   readonly text: string;
   readonly logprob: number;
-  /** Told for tokens of prompts only. */
+  /** Present for tokens of prompts only. */
   readonly id?: number;
 }
 
 /** A token of an answer or of a prompt. */
 export interface ShownToken extends Omit<Candidate, 'id'> {
-  /** Null while the server has not told it. */
+  /** Null until the server has reported it. */
   readonly id: number | null;
-  /** `end`: the token that ends the answer and is no part of its text. */
+  /** `end`: the token that ends the answer and is not part of its text. */
   readonly part: 'reasoning' | 'answer' | 'end' | 'prompt';
   /** The most probable tokens at this place; the token itself is first. */
   readonly candidates: readonly Candidate[];
@@ -184,7 +184,7 @@ export class AnswerReader {
     return this.#isEnded && !isShown ? this.#tokens.length - 1 : undefined;
   }
 
-  /** The usage of several choices is told for all together, so none of them has it. */
+  /** The usage of several choices is reported for all together, so none of them has it. */
   #readUsage(usage: Usage | null | undefined): void {
     if (usage != null && this.#choice.count === 1) this.#answer = { ...this.#answer, usage };
   }

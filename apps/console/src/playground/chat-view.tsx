@@ -103,7 +103,9 @@ export function ChatView({ chat, settings, obstacle }: ChatViewProps) {
           token={selectedAnswer?.tokens[index] ?? null}
           position={index + 1}
           reason={
-            isRunning ? 'The answer is still being written.' : 'No ids are known of the tokens before it.'
+            isRunning
+              ? 'The answer is still being written.'
+              : 'The ids of the tokens before it are not known.'
           }
           onTake={
             canTake && selectedTurn !== undefined

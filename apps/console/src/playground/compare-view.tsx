@@ -77,7 +77,7 @@ export function CompareView({ settings, edited, onEdit, obstacle }: CompareViewP
         <CandidateList
           token={(selected === undefined ? null : answers?.[selected].tokens[index]) ?? null}
           position={index + 1}
-          reason="In a comparison nothing is continued."
+          reason="A comparison cannot be continued from a candidate."
           onTake={null}
         />
       )}

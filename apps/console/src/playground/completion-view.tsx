@@ -100,7 +100,7 @@ export function CompletionView({ settings, obstacle }: CompletionViewProps) {
   );
 }
 
-/** Of the selected token. */
+/** Owner of the selected token. */
 const ownerOf = (choice: number) => `answer ${choice}`;
 
 interface CompletionAnswerProps {

@@ -30,7 +30,7 @@ it('gives the model the exact ids before the fork, and the candidate', () => {
   expect(promptOf(beginning)).toEqual([1, 2, 3, 9]);
 });
 
-it('keeps reasoning apart behind it, and within it goes on with one text', () => {
+it('keeps reasoning apart after it, and within it goes on with one text', () => {
   const thoughtful = { ...answer, reasoning: 'Hm', tokens: [token(3, 'Hm', 'reasoning'), ...answer.tokens] };
   expect(beginningOf({ answer: thoughtful, index: 2, candidate: dog }, 9)).toMatchObject({
     content: 'The dog',

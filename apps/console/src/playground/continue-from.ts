@@ -14,7 +14,7 @@ export interface Fork {
 
 /** Largest difference of one log probability in two requests. Batches of other sizes may round differently. */
 const LOGPROB_TOLERANCE = 1e-3;
-/** Most candidates that the server lists. */
+/** Maximum number of candidates that the server lists. */
 const MAX_CANDIDATES = 20;
 
 /** Whether all ids before the token are known. */
@@ -71,7 +71,7 @@ export function closestId(listed: Readonly<Record<string, number>>, logprob: num
   return id === undefined ? null : Number(id);
 }
 
-/** What is kept of the answer, and the candidate behind it. */
+/** What is kept of the answer, and the candidate after it. */
 export function beginningOf({ answer, index, candidate }: Fork, candidateId: number): Beginning {
   const replaced = answer.tokens[index];
   const token: ShownToken = {

@@ -72,7 +72,7 @@ export function HeatMap({ label, tokens, selected, onSelect, className }: HeatMa
   );
 }
 
-/** Of the token that ends the answer: it is not copied with the text. */
+/** Style of the token that ends the answer, which is not copied with the text. */
 const END_STYLE = 'ml-1 border border-input px-1 font-mono text-xs text-muted select-none';
 
 interface TokenProps {

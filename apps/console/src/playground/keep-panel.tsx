@@ -16,7 +16,7 @@ interface KeepPanelProps {
   readonly onClose: () => void;
 }
 
-/** The same as the feedback page opens. */
+/** The key under which the feedback page remembers the project too. */
 const PROJECT_STORAGE = 'ortler-feedback-project';
 
 export function KeepPanel(props: KeepPanelProps) {

@@ -62,7 +62,7 @@ export const PARAMETERS: readonly Parameter[] = [
 ];
 
 /** Answers of one request that the page shows. */
-const MOST_CHOICES = 16;
+const MAX_CHOICES = 16;
 
 export interface ReadParameters {
   readonly fields: Readonly<Record<string, unknown>>;
@@ -81,14 +81,14 @@ export function readParameters(texts: ParameterTexts, mode: Mode): ReadParameter
     if ('fault' in read) faults[name] = read.fault;
     else fields[name] = read.value;
   }
-  if (Number(fields.n) > MOST_CHOICES) faults.n = `This page shows up to ${MOST_CHOICES} answers at once.`;
+  if (Number(fields.n) > MAX_CHOICES) faults.n = `This page shows up to ${MAX_CHOICES} answers at once.`;
   return { fields, faults };
 }
 
 /** How many answers a request asks for; 1 where the server is to say what is wrong with `n`. */
 export function choiceCountOf(texts: ParameterTexts, mode: Mode): number {
   const { n } = readParameters(texts, mode).fields;
-  return typeof n === 'number' && n >= 1 && n <= MOST_CHOICES ? n : 1;
+  return typeof n === 'number' && n >= 1 && n <= MAX_CHOICES ? n : 1;
 }
 
 type ReadValue = { readonly value: unknown } | { readonly fault: string };

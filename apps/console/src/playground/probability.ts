@@ -13,8 +13,8 @@ export function formatProbability(logprob: number): string {
   return `${percent >= 1 ? percent.toFixed(1) : percent.toPrecision(1)}%`;
 }
 
-/** What is said of the token that ends an answer. */
-export const END_NOTE = 'ends the answer, no part of its text';
+/** Note on the token that ends an answer. */
+export const END_NOTE = 'ends the answer; not part of its text';
 
 /** Perplexity of tokens: the exponential of their mean negative log probability. Null without tokens. */
 export function perplexityOf(tokens: readonly { readonly logprob: number }[]): number | null {

@@ -1,4 +1,4 @@
-// The results of the calls that an answer ended with. The person stands in for the tools.
+// The results of the calls that an answer ended with. The user answers in place of the tools.
 
 import { useState } from 'react';
 import { Button } from '../components/ui/button.tsx';

@@ -44,7 +44,7 @@ export function useChat(settings: Settings) {
     if (!isRunning) saveConversation(conversation);
   }, [conversation, isRunning]);
 
-  /** Adds answers behind a turn, as branches, and lets `work` fill them. */
+  /** Adds answers after a turn, as branches, and lets `work` fill them. */
   const answerAfter = async (
     base: Conversation,
     parentId: string | null,
@@ -93,7 +93,7 @@ export function useChat(settings: Settings) {
       setConversation(EMPTY_CONVERSATION);
     },
 
-    /** Adds a message behind a turn and asks for its answer. */
+    /** Adds a message after a turn and asks for its answer. */
     send: (text: string, parentId: string | null = conversation.leafId) => {
       const turn: Turn = { id: randomId(), parentId, role: 'user', content: text };
       return askAfter(addTurn(conversation, turn), turn.id);

@@ -96,7 +96,7 @@ function emptyTextOf(filter: TrajectoryFilter): string {
     : 'No trajectory matches.';
 }
 
-/** Empty fields filter nothing; a text that is no number is named. */
+/** Empty fields filter nothing; a text that is not a number is named. */
 function readFilter(texts: FilterTexts): {
   readonly filter: TrajectoryFilter;
   readonly faults: Readonly<Partial<Record<string, string>>>;

@@ -16,7 +16,7 @@ export interface TrajectoryHistory {
   readonly turns: readonly TrajectoryTurn[];
 }
 
-/** The conversation, and those of sub-agents behind it. */
+/** The conversation, and those of sub-agents after it. */
 export function toHistories(trajectory: unknown): readonly TrajectoryHistory[] {
   const record = recordOf(trajectory);
   const more = listOf(record.additional_histories);

@@ -146,8 +146,8 @@ describe('readConfig', () => {
 
   it('reports the wrong entry of a list, once', () => {
     expect(problemsOf({ ORTLER_CORS_ORIGINS: '*.example.org' }, { models: 'demo' })).toEqual([
-      'ORTLER_CORS_ORIGINS must list origins such as https://example.org; "*.example.org" is none (got "*.example.org").',
-      '--models must list id=path pairs, id=URL pairs, paths that exist, or names such as org/model, separated by commas; "demo" is none of them (got "demo").',
+      'ORTLER_CORS_ORIGINS must list origins such as https://example.org; "*.example.org" is not an origin (got "*.example.org").',
+      '--models must list id=path pairs, id=URL pairs, paths that exist, or names such as org/model, separated by commas; "demo" is none of these (got "demo").',
     ]);
   });
 

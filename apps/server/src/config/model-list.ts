@@ -61,7 +61,7 @@ function parseModel(text: string): ConfiguredModel {
     return { id, urls: [url], name: name ?? id };
   }
   const unread = new EntryError(
-    `must list id=path pairs, id=URL pairs, paths that exist, or names such as org/model, separated by commas; "${text}" is none of them`,
+    `must list id=path pairs, id=URL pairs, paths that exist, or names such as org/model, separated by commas; "${text}" is none of these`,
   );
   if (/^\s*$|=/.test(text)) throw unread;
   const found = parseModelSource(text);
@@ -93,9 +93,11 @@ function withServer(text: string, model: ConfiguredModel | undefined): UpstreamS
 function parseServer(text: string): { readonly url: string; readonly name: string | undefined } {
   const [address = '', ...rest] = text.split('#');
   const name = rest.length === 0 ? undefined : rest.join('#');
-  if (name === '') throw new EntryError('must have a name of the model after # of an address');
+  if (name === '') throw new EntryError('must have the name of the model after the # of an address');
   if (!URL.canParse(address))
-    throw new EntryError('must have addresses such as https://host/v1#name, and one of them is none');
+    throw new EntryError(
+      'must list addresses such as https://host/v1#name, and one of its entries is not an address',
+    );
   const { username, password, search, href } = new URL(address);
   if (username !== '' || password !== '')
     throw new EntryError('must have addresses without user and password; ORTLER_UPSTREAM_KEY is for keys');

@@ -3,7 +3,7 @@
 import type { RateLimits } from '@ortler/api';
 import type { Config } from './config.ts';
 
-/** Limits of each key and of each team; 0 is none. */
+/** Limits of each key and of each team; 0 means no limit. */
 export function toRateLimits(config: Config): { readonly perKey: RateLimits; readonly perTeam: RateLimits } {
   return {
     perKey: {

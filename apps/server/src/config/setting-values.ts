@@ -82,7 +82,7 @@ export function originList(): z.ZodType<'*' | readonly string[], string> {
     const origins = text.split(',').map(origin => origin.trim());
     for (const origin of origins)
       if (!URL.canParse(origin) || new URL(origin).origin !== origin)
-        context.addIssue(`must list origins such as https://example.org; "${origin}" is none`);
+        context.addIssue(`must list origins such as https://example.org; "${origin}" is not an origin`);
     return origins;
   });
 }
@@ -127,7 +127,9 @@ export function hostList(): z.ZodType<'*' | readonly string[], string> {
     const names = text.split(',').map(name => name.trim().toLowerCase());
     for (const name of names)
       if (!/^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/.test(name))
-        context.addIssue(`must list host names such as llm.example.org, without ports; "${name}" is none`);
+        context.addIssue(
+          `must list host names such as llm.example.org, without ports; "${name}" is not a host name`,
+        );
     return names;
   });
 }

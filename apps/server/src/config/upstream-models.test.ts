@@ -33,8 +33,8 @@ describe('--models', () => {
     [`${BIG},https://host2/v1#other`, 'one name of the model; got org/Name and other'],
     [`${BIG},https://host/v1/`, 'names the server https://host/v1 twice'],
     [`${BIG},big=https://host2/v1`, 'names the model big twice'],
-    ['big=https://host/v1#', 'must have a name of the model after #'],
-    ['big=https://ho st/v1', 'must have addresses such as'],
+    ['big=https://host/v1#', 'must have the name of the model after the #'],
+    ['big=https://ho st/v1', 'must list addresses such as'],
     ['big=https://host/v1?key=x', 'without a query'],
     ['big=https://me:secret@host/v1', 'without user and password'],
   ])('refuses %s', (list, reason) => {

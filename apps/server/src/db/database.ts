@@ -16,7 +16,7 @@ export type DatabaseCondition = 'ready' | 'unreachable' | 'corrupt' | 'lost';
  * query is stopped in the database and rejects with the reason of its signal.
  */
 export interface QueryReader {
-  /** Most queries that should run at once; the caller queues the others. */
+  /** Maximum number of queries that should run at once; the caller queues the others. */
   readonly concurrency: number;
   readPage(statement: CompiledQuery, options: JsonPageOptions, signal?: AbortSignal): Promise<JsonPage>;
   readRows<Row>(statement: CompiledQuery<Row>, signal?: AbortSignal): Promise<readonly Row[]>;

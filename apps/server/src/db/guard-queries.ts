@@ -1,4 +1,4 @@
-// Queries whose failures of storage are `StorageError`s, as those of the dialects are.
+// Queries that report storage failures as `StorageError`s, as the dialects do.
 
 import type { CompiledQuery } from 'kysely';
 import type { QueryReader } from './database.ts';

@@ -1,4 +1,4 @@
-// A Kysely dialect whose failures of storage are `StorageError`s. Wraps the dialect of either database.
+// A Kysely dialect that reports storage failures as `StorageError`s. Wraps the dialect of either database.
 
 import type { CompiledQuery, DatabaseConnection, Dialect, Driver } from 'kysely';
 import { isReadOnlyRefusal, type StorageError, toStorageError } from './storage-error.ts';

@@ -13,7 +13,7 @@ type Fields = readonly (readonly [name: string, value: PackedValue])[];
 
 /** The model of the events, to which the hashes of its blocks belong. */
 export interface EventModel {
-  /** Null: the model that requests without a name get. Others are told apart as LoRA adapters are. */
+  /** Null: the default model. Others are distinguished as LoRA adapters are. */
   readonly lora: { readonly id: number; readonly name: string } | null;
   /** Exclusive-or of all its hashes, which the engine computes without knowing which model it is. */
   readonly salt: Uint64;

@@ -1,5 +1,6 @@
 // KV-cache events of a server: what its engines report goes out over ZeroMQ in vLLM's form, one batch for each step that changed a
-// cache, numbered from 0. Routers keep a picture of the cache from it; one that missed numbers asks for them at the replay address.
+// cache, numbered from 0. Routers track the cache by them; one that missed numbers requests them at the
+// replay address.
 
 import { readPartitionSalt } from '@ortler/api';
 import type { EngineOptions } from '@ortler/engine';
@@ -10,7 +11,7 @@ import { bindPublisher, bindRouter, type ZmtpServer } from './zmtp-server.ts';
 /** Batches that can be asked for again: as many as vLLM keeps, within some memory. Unit: bytes. */
 const REPLAY_BATCHES = 10_000;
 const REPLAY_BYTES = 64 * 1024 * 1024;
-/** Behind the last batch of a replay: the number -1, and nothing. */
+/** After the last batch of a replay: the number -1, and nothing. */
 const END_OF_REPLAY = Buffer.alloc(8, 0xff);
 const EMPTY = Buffer.alloc(0);
 

@@ -80,7 +80,7 @@ class Writer {
     this.#length += length;
   }
 
-  /** Of an array or a map: up to 15 entries are counted in the first byte, more behind it. */
+  /** Of an array or a map: up to 15 entries are counted in the first byte, more after it. */
   #head(count: number, short: number, long: number): void {
     if (count < 16) this.#byte(short | count);
     else if (count < 0x1_0000) {
@@ -104,7 +104,7 @@ class Writer {
     this.#length = this.#room(4).writeUInt32BE(value, this.#length);
   }
 
-  /** The buffer, with room for so many more bytes. */
+  /** The buffer, with room for this many more bytes. */
   #room(count: number): Buffer {
     if (this.#length + count > this.#buffer.length) {
       const larger = Buffer.alloc(Math.max(2 * this.#buffer.length, this.#length + count));

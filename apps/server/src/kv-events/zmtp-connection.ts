@@ -16,8 +16,8 @@ import {
 const HIGH_WATER_MARK = 32 * 1024 * 1024;
 const HANDSHAKE_MS = 10_000;
 const KEEP_ALIVE_MS = 30_000;
-/** Most frames of a message of a peer. */
-const MOST_FRAMES = 8;
+/** Maximum number of frames of a message of a peer. */
+const MAX_FRAMES = 8;
 
 export interface ConnectionSettings {
   /** Our own type of socket, and those of peers that fit. */
@@ -87,7 +87,7 @@ export class ZmtpConnection {
     }
     if (!this.#isReady) throw new ZmtpError('a message before READY');
     this.#frames.push(body);
-    if (this.#frames.length > MOST_FRAMES) throw new ZmtpError('a message of too many frames');
+    if (this.#frames.length > MAX_FRAMES) throw new ZmtpError('a message of too many frames');
     if (hasMore) return;
     const frames = this.#frames;
     this.#frames = [];

@@ -7,9 +7,9 @@ import { ZmtpConnection } from './zmtp-connection.ts';
 import { encodeMessage } from './zmtp-frames.ts';
 
 /** Routers are few. */
-const MOST_CONNECTIONS = 64;
+const MAX_CONNECTIONS = 64;
 /** Topics of one subscriber. */
-const MOST_TOPICS = 64;
+const MAX_TOPICS = 64;
 
 export interface ZmtpServer {
   /** The port that it listens on. */
@@ -50,7 +50,7 @@ export async function bindPublisher(endpoint: TcpEndpoint, highWaterMark?: numbe
   };
 }
 
-/** `answer` gets the frames of a question behind its empty one, and gives the messages that go back. Throws: where it cannot listen. */
+/** `answer` gets the frames of a question after its empty one, and gives the messages that go back. Throws: where it cannot listen. */
 export async function bindRouter(
   endpoint: TcpEndpoint,
   answer: (question: readonly Buffer[]) => Iterable<readonly Uint8Array[]>,
@@ -74,7 +74,7 @@ const EMPTY = new Uint8Array(0);
 /** A message of one byte and a topic: 1 subscribes, 0 cancels. Each subscription counts once. */
 function subscribe(topics: Buffer[], body: Buffer): void {
   const topic = Buffer.from(body.subarray(1));
-  if (body[0] === 1 && topics.length < MOST_TOPICS) topics.push(topic);
+  if (body[0] === 1 && topics.length < MAX_TOPICS) topics.push(topic);
   const index = body[0] === 0 ? topics.findIndex(other => other.equals(topic)) : -1;
   if (index >= 0) topics.splice(index, 1);
 }
@@ -88,7 +88,7 @@ async function bind(
     open.set(socket, accept(socket));
     socket.on('close', () => open.delete(socket));
   });
-  server.maxConnections = MOST_CONNECTIONS;
+  server.maxConnections = MAX_CONNECTIONS;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen({ port, ...(host === '*' ? {} : { host }) }, () => {

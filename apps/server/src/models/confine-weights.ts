@@ -5,8 +5,8 @@ import { readdir, realpath } from 'node:fs/promises';
 import { isAbsolute, join, relative } from 'node:path';
 
 /**
- * The first file of `folder` whose real path lies outside the folder of its team, or that leads nowhere; undefined when there is
- * none, or no such folder.
+ * The first file of `folder` whose real path is outside the folder of its team, or that leads nowhere;
+ * undefined when there is none, or no such folder.
  * @param roots Folders that the weights may be in, the narrowest first. Weights in none of them are confined to their own folder.
  */
 export async function findOutside(folder: string, roots: readonly string[]): Promise<string | undefined> {

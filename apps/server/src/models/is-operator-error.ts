@@ -1,4 +1,4 @@
-// Which failures of fetching, building and loading a model say by themselves what the operator can mend. Callers: log and commands.
+// Which failures of fetching, building and loading a model say by themselves what the operator can fix. Callers: log and commands.
 
 import { EngineError } from '@ortler/engine';
 import { HubError } from '@ortler/hub';

@@ -14,7 +14,7 @@ export class LoadFailures {
   readonly #failures = new Map<string, Failure>();
   readonly #now: () => number;
 
-  /** @param now A clock, of which only differences matter. Unit: milliseconds. */
+  /** @param now A clock; only differences of its values matter. Unit: milliseconds. */
   constructor(now: () => number) {
     this.#now = now;
   }

@@ -58,7 +58,7 @@ describe('loading', () => {
     expect((await test.open('a')).engine).toBe(test.loads[0]!.engine);
   });
 
-  it('tells how far it is, until it has ended', async ({ test }) => {
+  it('reports its progress until it has ended', async ({ test }) => {
     const lease = test.open('a');
     expect(test.models.listLoading()).toEqual([{ name: 'a', detail: 'waiting' }]);
     await settle();

@@ -10,7 +10,7 @@ import { LoadFailures } from './load-failures.ts';
 import { type EngineEnd, SharedEngine } from './shared-engine.ts';
 
 export interface LoadedModelsOptions {
-  /** Most engines in memory, including those that are loading or closing. */
+  /** Maximum number of engines in memory, including those that are loading or closing. */
   readonly capacity: number;
   /** Idle time after which an engine is closed. */
   readonly idleMs: number;

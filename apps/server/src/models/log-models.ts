@@ -19,7 +19,7 @@ type ModelLog = Pick<
   'onEvent' | 'onStopped' | 'onUpstreamFault' | 'onUnloaded' | 'onDevice'
 >;
 
-/** Listeners that write to the log. `onEvent` and `onDevice` are told before the log. */
+/** Listeners that write to the log. `onEvent` and `onDevice` are called before an event is logged. */
 export function createModelLog(
   logger: Logger,
   onEvent: CatalogListener,

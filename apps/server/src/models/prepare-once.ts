@@ -25,7 +25,7 @@ export async function prepareOnce(
       return prepare(options);
     });
   } catch (error) {
-    // Some shared disks have no locks, and some are full; two builds at once are as right as one.
+    // Some shared disks have no locks, and some are full; building twice at once is slower, and as correct.
     if (hasLock || signal?.aborted === true) throw error;
     return prepare(options);
   }

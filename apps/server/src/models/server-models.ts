@@ -40,7 +40,7 @@ export interface ServerModelsOptions {
   readonly onUpstreamFault: (modelId: string, server: string, reason: string) => void;
   /** A checkpoint was unloaded. */
   readonly onUnloaded: (modelId: string) => void;
-  /** Absent: nobody is told what is cached. */
+  /** Absent: cache events are not reported. */
   readonly kvEvents?: KvEvents | undefined;
   /** The device was chosen, before the first model is built. */
   readonly onDevice: (choice: DeviceChoice) => void;

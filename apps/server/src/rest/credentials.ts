@@ -2,7 +2,7 @@
 
 import type { Credentials } from '@ortler/api';
 
-/** Parses the header. The scheme's case does not matter; a scheme without a value is no credential. */
+/** Parses the header. The scheme's case does not matter; a scheme without a value is not a credential. */
 export function parseCredentials(header: string | undefined): Credentials {
   if (header === undefined) return { kind: 'none' };
   const [, scheme, value] = /^\s*(\S+)\s+(\S.*?)\s*$/.exec(header) ?? [];

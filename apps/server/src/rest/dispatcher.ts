@@ -152,7 +152,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const { request, response, requestId, headers } = exchange;
     const known = toPublicError(error, requestId, input);
     onError(error, known, requestId);
-    // A request without a key is no guess.
+    // A request without a key does not count as a wrong guess.
     if (known.status === 401 && request.headers.authorization !== undefined) await beforeRefusal?.(request);
     sendError(request, response, { error: known, ...format, headers });
   }

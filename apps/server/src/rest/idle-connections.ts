@@ -9,7 +9,7 @@ export interface IdleConnections {
   close(): void;
 }
 
-/** The same as the keep-alive timeout between two requests. Unit: milliseconds. */
+/** Equal to the keep-alive timeout between two requests. Unit: milliseconds. */
 const SILENT_MS = 72_000;
 
 /** Tracks the connections of a server and ends those that have sent nothing after `silentMs`. Call it before listening. */

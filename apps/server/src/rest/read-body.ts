@@ -87,7 +87,7 @@ async function readParts(request: IncomingMessage, limitBytes: number): Promise<
 export async function* streamBody(request: IncomingMessage, limitBytes: number): AsyncGenerator<Uint8Array> {
   checkBodyHeaders(request);
   if (Number(request.headers['content-length'] ?? 0) > limitBytes) throw tooLarge(limitBytes);
-  // That a client has left shows only behind the last byte it sent. So the body is received ahead of its reader.
+  // That a client has left shows only after the last byte it sent. So the body is received ahead of its reader.
   const ahead = new PassThrough({ readableHighWaterMark: READ_AHEAD_BYTES });
   const onClose = () => {
     if (!request.readableEnded) ahead.destroy(new Error('The connection was closed.'));
@@ -103,7 +103,7 @@ export async function* streamBody(request: IncomingMessage, limitBytes: number):
   } catch (error) {
     throw new ApiError('aborted', 'The client left while it sent the body.', { cause: error });
   } finally {
-    // A reader in another thread may end behind the reply, and the unread rest would then be left in the connection.
+    // A reader in another thread may end after the reply, and the unread rest would then be left in the connection.
     request.off('close', onClose).unpipe(ahead).resume();
   }
   if (length > limitBytes) throw tooLarge(limitBytes);

@@ -29,7 +29,10 @@ export class RequestInput {
     this.#options = options;
   }
 
-  /** The input that was read, to tell missing fields from wrong ones. Undefined before that and for streamed bodies. */
+  /**
+   * The input that was read, to distinguish missing fields from wrong ones. Undefined before that and for
+   * streamed bodies.
+   */
   get parsed(): unknown {
     return this.#parsed;
   }

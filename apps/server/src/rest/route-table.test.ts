@@ -32,7 +32,7 @@ describe('matchSegments', () => {
 describe('the route table', () => {
   const table = createRouteTable(createAppRouter(createFakeServices()));
 
-  it('names the route behind an address by its pattern', () => {
+  it('names the route of an address by its pattern', () => {
     expect(table.nameOf('GET', '/v1/models/org/name?a=/')).toBe('/v1/models/{model_id}');
     for (const url of ['/v1/nothing', '/v1/models/%zz']) expect(table.nameOf('GET', url)).toBeUndefined();
     expect(table.nameOf('PUT', '/v1/models')).toBeUndefined();

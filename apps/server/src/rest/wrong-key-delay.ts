@@ -22,7 +22,7 @@ interface Budget {
   atMs: number;
 }
 
-/** @param now A clock, of which only differences matter. Unit: milliseconds. */
+/** @param now A clock; only differences of its values matter. Unit: milliseconds. */
 export function createWrongKeyDelay(now: () => number): WrongKeyDelay {
   /** In order of use. */
   const budgets = new Map<string, Budget>();

@@ -103,10 +103,13 @@ const SERVER_INFO: Json = {
   properties: {
     ...(MODEL_INFO.properties as Json),
     version: { ...TEXT, description: 'Version of the server.' },
-    max_running_requests: { type: 'integer', description: 'Most answers at once, once the model is loaded.' },
+    max_running_requests: {
+      type: 'integer',
+      description: 'Maximum number of concurrent answers, once the model is loaded.',
+    },
     context_length: {
       type: 'integer',
-      description: 'Most tokens of prompt and answer together, once the model is loaded.',
+      description: 'Maximum number of tokens of prompt and answer together, once the model is loaded.',
     },
   },
   required: [...(MODEL_INFO.required as string[]), 'version'],
@@ -120,14 +123,14 @@ const VERSION: Json = {
 
 const health = (operationId: string) =>
   probe(operationId, {
-    summary: 'Tell the state of models, disk and databases',
+    summary: 'Report the state of models, disk and databases',
     component: 'HealthReport',
     well: 'Some model answers',
     ill: 'No model answers',
   });
 
 const readiness = probe('getReadiness', {
-  summary: 'Tell whether requests should be sent here',
+  summary: 'Report whether requests should be sent here',
   component: 'ReadinessReport',
   well: 'Some model and the main database answer',
   ill: 'One of them does not',
@@ -154,15 +157,15 @@ export function describeSystemRoutes(document: Json): Json {
   Object.assign(document.paths as Json, {
     '/health': { get: health('getHealth') },
     '/health/live': {
-      get: operation('getLiveness', 'Tell that the process answers', 'LivenessReport'),
+      get: operation('getLiveness', 'Report that the process answers', 'LivenessReport'),
     },
     '/health/ready': { get: readiness },
     '/ping': { get: health('ping'), post: health('postPing') },
-    '/version': { get: operation('getVersion', 'Tell the version of the server', 'Version') },
+    '/version': { get: operation('getVersion', 'Report the version of the server', 'Version') },
     '/server_info': {
-      get: operation('getServerInfo', 'Tell routers the default model and its limits', 'ServerInfo'),
+      get: operation('getServerInfo', 'Describe the default model and its limits, for routers', 'ServerInfo'),
     },
-    '/model_info': { get: operation('getModelInfo', 'Tell routers the default model', 'ModelInfo') },
+    '/model_info': { get: operation('getModelInfo', 'Describe the default model, for routers', 'ModelInfo') },
     '/metrics': {
       get: {
         ...operation('getMetrics', 'Metrics for Prometheus, where they have no port of their own', null),

@@ -8,7 +8,7 @@ import { pageHeaders } from '../rest/page-headers.ts';
 
 type RawHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** The path of the page itself; its script lies below. */
+/** The path of the page itself; its script is below it. */
 const PAGE_PATH = '/docs/';
 
 const CONFIGURATION = {

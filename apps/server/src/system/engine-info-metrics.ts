@@ -20,7 +20,7 @@ export interface EngineInfoOptions {
   readonly isPrefixCaching: boolean;
   /** Loaded checkpoints by their names; null where metrics name none. */
   readonly checkpoints: (() => readonly NamedEngine[]) | null;
-  /** Most checkpoints in memory. */
+  /** Maximum number of checkpoints in memory. */
   readonly maxCheckpoints: number;
 }
 

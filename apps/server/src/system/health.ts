@@ -25,7 +25,10 @@ export interface ModelHealth {
   readonly id: string;
   readonly state: ModelState;
   readonly detail?: string;
-  /** Of a model that other servers answer for: each of them, in the order of the configuration, without its address. */
+  /**
+   * Only for a model that other servers answer for: each server, in the order of the configuration, without
+   * its address.
+   */
   readonly servers?: readonly {
     /** Circuit breaker: `closed` takes requests, `trying` one, `open` none. */
     readonly breaker: BreakerState;
@@ -51,7 +54,7 @@ export interface HealthReport {
 export interface HealthFacts {
   readonly device?: DeviceChoice | undefined;
   readonly storage?: StorageReport | undefined;
-  /** Whether the server has been told to stop. */
+  /** Whether the server has received a stop signal. */
   readonly isStopping?: boolean;
 }
 

@@ -45,16 +45,16 @@ interface OtherEngines {
 }
 
 export interface MetricsOptions {
-  /** A clock, of which only differences matter. Unit: milliseconds. */
+  /** A clock; only differences of its values matter. Unit: milliseconds. */
   readonly now?: () => number;
   /**
-   * Whether the label `model_name` has the names of checkpoints, which tell their teams. Otherwise all checkpoints together are
-   * `checkpoints`. Default: true.
+   * Whether the label `model_name` has the names of checkpoints, which reveal their teams. Otherwise all
+   * checkpoints together are `checkpoints`. Default: true.
    */
   readonly namesCheckpoints?: boolean;
   /** Default: true. */
   readonly isPrefixCaching?: boolean;
-  /** Most checkpoints in memory. Default: 0. */
+  /** Maximum number of checkpoints in memory. Default: 0. */
   readonly maxCheckpoints?: number;
 }
 

@@ -3,7 +3,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-/** How often the delay is sampled: as often as tells a pause of 50 ms apart from none. */
+/** How often the delay is sampled: often enough to detect a pause of 50 ms. */
 const EVENT_LOOP_RESOLUTION_MS = 10;
 
 /** Registers the metrics under their standard names. Models run in other processes and are not included. */

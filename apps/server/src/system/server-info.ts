@@ -5,9 +5,9 @@ import type { CatalogModel, ModelCatalog } from '@ortler/api';
 
 export interface ServerInfo extends ModelInfo {
   readonly version: string;
-  /** Most answers that run at once. Absent until the model is loaded, like those below. */
+  /** Maximum number of answers that run at once. Absent until the model is loaded, like those below. */
   readonly max_running_requests?: number;
-  /** Most tokens of prompt and answer together. */
+  /** Maximum number of tokens of prompt and answer together. */
   readonly context_length?: number;
 }
 

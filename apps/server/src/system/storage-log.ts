@@ -5,7 +5,7 @@ import type { FastifyBaseLogger } from 'fastify';
 /** Unit: milliseconds. */
 const PERIOD_MS = 60_000;
 
-/** @param now A clock, of which only differences matter. Unit: milliseconds. */
+/** @param now A clock; only differences of its values matter. Unit: milliseconds. */
 export function createStorageLog(
   log: Pick<FastifyBaseLogger, 'error'>,
   now: () => number,
@@ -24,7 +24,7 @@ export function createStorageLog(
   };
 }
 
-/** The words of the driver or the file system, without a stack: this is no fault of the program. */
+/** The words of the driver or the file system, without a stack: this is not a fault of the program. */
 function reasonOf(error: unknown): string {
   const { cause } = (error ?? {}) as { readonly cause?: unknown };
   if (cause instanceof Error) return reasonOf(cause);

@@ -25,7 +25,7 @@ export interface SystemRoutesOptions {
   readonly metricsAccess: MetricsAccess;
   /** The device of the models, once it is chosen. */
   readonly device: () => DeviceChoice | undefined;
-  /** Whether the server has been told to stop, and requests should go elsewhere. */
+  /** Whether the server has received a stop signal, and requests should go elsewhere. */
   readonly isStopping: () => boolean;
   readonly router: AppRouter;
 }

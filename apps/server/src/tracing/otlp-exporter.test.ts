@@ -82,7 +82,7 @@ it('sends all spans in batches, the last ones when it is closed', async () => {
   expect(exporter.lostCount).toBe(0);
 });
 
-it('loses spans, and tells once, where the collector fails or is slow', async () => {
+it('loses spans, and reports it once, where the collector fails or is slow', async () => {
   const { endpoint } = await collect(503);
   const onFailed = vi.fn();
   const exporter = createOtlpExporter({ endpoint, serviceVersion: '1', onFailed });

@@ -32,7 +32,7 @@ async function readCollectorTls(config: Config): Promise<CollectorTls> {
     createSecureContext({ ca, cert, key });
   } catch (error) {
     const names = `${SETTINGS.otlpClientCertificate.variable} and ${SETTINGS.otlpClientKey.variable}`;
-    throw new ConfigError([`${names} are no certificate with its key: ${messageOf(error)}.`]);
+    throw new ConfigError([`${names} are not a certificate with its key: ${messageOf(error)}.`]);
   }
   return { ca, cert, key };
 }
@@ -46,5 +46,5 @@ async function readPem(
     throw new ConfigError([`${variable} cannot be read: ${messageOf(error)}.`]);
   });
   if (/^-----BEGIN [A-Z ]+-----$/m.test(text)) return text;
-  throw new ConfigError([`${variable} names ${file}, which is no PEM file.`]);
+  throw new ConfigError([`${variable} names ${file}, which is not a PEM file.`]);
 }

@@ -37,7 +37,7 @@ export interface Tracing {
 
 export interface TracingOptions {
   readonly exporter: Pick<OtlpExporter, 'add' | 'close'>;
-  /** Share of the traces that begin here and are recorded, 0 to 1. */
+  /** Sampling ratio of the traces that begin here, 0 to 1. */
   readonly sampleShare: number;
   /** Unit: milliseconds since 1970, with fractions. */
   readonly now?: () => number;

@@ -362,7 +362,7 @@ describeOnEveryFeedbackPlace('feedback writes', ({ open, isConcurrent }) => {
       for (const id of ['f01', 'f02', 'f03']) await create(custom({ id }));
     });
 
-    it('W16: removes an id, and an id that is gone is no error', async () => {
+    it('W16: removes an id, and an id that is gone is not an error', async () => {
       for (let time = 0; time < 2; time++) {
         const response = await purge({ $expr: byId('f01') });
         expect([response.statusCode, response.json()]).toEqual([200, {}]);
@@ -474,7 +474,7 @@ describeOnEveryFeedbackPlace('feedback writes', ({ open, isConcurrent }) => {
       expect(await feedback.ids({})).toEqual([]);
     });
 
-    it('tell strangers nothing of their faults', async () => {
+    it('reveal nothing of their faults to strangers', async () => {
       const response = await feedback.post('create', large({ creator: 'x'.repeat(2_000_000) }), {
         authorization: `Basic ${Buffer.from(`api:${TEST_API_KEY} of beta`).toString('base64')}`,
       });

@@ -232,7 +232,7 @@ describe('tokens whose text is a mark', () => {
   it.each([
     ['calls', WITH_TOOLS, false],
     ['reasoning', {}, true],
-  ])('are no chunks where %s are read, and counted with the next one', (_, fields, canReason) => {
+  ])('are not chunks where %s are read, and counted with the next one', (_, fields, canReason) => {
     expect(deltasOf(fields, canReason)).toEqual([
       [2, { content: 'a' }],
       [4, {}],

@@ -28,7 +28,7 @@ export interface ReplyForm {
   readonly withIds: boolean;
   /** Null: without log probabilities. */
   readonly logprobs: LogprobsForm | null;
-  /** Marks of reasoning or calls are taken out of the text: a token without text of its own is no chunk. */
+  /** Marks of reasoning or calls are taken out of the text: a token without text of its own is not a chunk. */
   readonly hasMarks: boolean;
   /** Each token is known to be of the reasoning or of the answer. In a beam search it is not. */
   readonly countsReasoning: boolean;

@@ -66,7 +66,7 @@ export function toGenerationRequest(
 
 /**
  * Everything but the prompt and the log probabilities of generated tokens.
- * Throws: `invalid_parameter` for a key of `logit_bias` that is no token id, and for constraints that contradict.
+ * Throws: `invalid_parameter` for a key of `logit_bias` that is not a token id, and for constraints that contradict.
  */
 export function toGenerationSettings(
   request: SharedFields,
@@ -115,7 +115,7 @@ export function toTemplate(request: TemplateFields): ChatTemplateOptions {
     ...(tools != null && { tools: tools.map(toTemplateTool) }),
     ...(template != null && { template }),
     variables: {
-      // Whoever asks for an effort wants thinking, in templates where that is a switch of its own.
+      // An effort implies thinking, in templates where thinking is a separate switch.
       ...(effort != null && { enable_thinking: true }),
       ...variables,
       ...(documents != null && { documents }),

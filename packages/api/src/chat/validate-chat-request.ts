@@ -1,18 +1,18 @@
-// Limits of this server and fields that contradict each other. Rules of the body alone stand in its schema, ranges of
-// sampling and stop values in the engine, each once.
+// Limits of this server and fields that contradict each other. Rules of the body alone are in its schema,
+// ranges of sampling and stop values in the engine, each once.
 
 import type { ChatCompletionRequest } from '@ortler/schemas';
 import { holdsMoreValues } from '../trpc/bounded-input.ts';
 import { ApiError } from '../trpc/errors.ts';
 
-/** Most choices of one request: each one is a sequence in the queue. */
+/** Maximum number of choices of one request: each one is a sequence in the queue. */
 export const MAX_CHOICE_COUNT = 128;
 /** Longest `request_id`: it is repeated in every chunk of a stream. */
 export const MAX_REQUEST_ID_LENGTH = 200;
 
 /**
- * Most values (objects, lists and what they hold) that one field may hand to the chat template: they are copied to
- * another thread. Tools with so many take tens of thousands of tokens.
+ * Maximum number of values (objects, lists and what they hold) that one field may hand to the chat template: they are copied to
+ * another thread. Tools with this many take tens of thousands of tokens.
  */
 export const MAX_TEMPLATE_VALUES = 16_384;
 

@@ -124,7 +124,7 @@ async function allOrNone(
   }
 }
 
-/** Those that are over are left without effect. */
+/** Ends all generations; it has no effect on those that have ended. */
 async function leaveAll(generations: readonly RunningGeneration[]): Promise<void> {
   await Promise.all(generations.map(generation => generation.return()));
 }

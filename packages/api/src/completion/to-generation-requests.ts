@@ -4,7 +4,7 @@ import type { GenerationRequest, LogprobsRequest, Prompt } from '@ortler/engine'
 import type { CompletionRequest } from '@ortler/schemas';
 import { toGenerationSettings } from '../chat/to-generation-request.ts';
 
-/** Maps a validated request. Throws: `invalid_parameter` for a key of `logit_bias` that is no token id. */
+/** Maps a validated request. Throws: `invalid_parameter` for a key of `logit_bias` that is not a token id. */
 export function toGenerationRequests(
   request: CompletionRequest,
   cachePartition: string,

@@ -1,5 +1,5 @@
-// Limits of this server and fields of completions that contradict each other. Rules of the body alone stand in its
-// schema, ranges of sampling and stop values in the engine, each once.
+// Limits of this server and fields of completions that contradict each other. Rules of the body alone are in
+// its schema, ranges of sampling and stop values in the engine, each once.
 
 import type { CompletionRequest } from '@ortler/schemas';
 import { checkRequestId, MAX_CHOICE_COUNT } from '../chat/validate-chat-request.ts';

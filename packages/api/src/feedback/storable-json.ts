@@ -64,7 +64,7 @@ export async function toStorableText(root: object, place: string): Promise<strin
     const item = (level.value as Readonly<Record<string | number, unknown>>)[key];
     const isNested = isStructure(item);
     const leaf = isNested ? '' : toLeafText(item, place);
-    // `undefined` is no value of an object, and null in a list.
+    // `undefined` is not a value of an object, and null in a list.
     if (leaf === undefined && level.keys !== null) continue;
     if (level.hasItems) parts.push(',');
     level.hasItems = true;

@@ -5,7 +5,7 @@
 const COUNTER_BITS = 12;
 const COUNTER_LIMIT = 2 ** COUNTER_BITS;
 
-/** Makes ids of which each sorts after the one before. */
+/** Makes ids, each of which sorts after the one before. */
 export class UuidV7Source {
   readonly #random: (byteCount: number) => Uint8Array;
   #lastMs = 0;

@@ -117,7 +117,7 @@ it.each([
   expect(fromEngineError(error, { promptField: 'prompt', promptIndex: 2 })).toMatchObject({ param, message });
 });
 
-it('names the field of a constraint, whose faults are told by themselves', () => {
+it('names the field of a constraint, whose faults are separate', () => {
   const error = new EngineError('invalid_request', 'Unclosed group.', { parameter: 'constraint' });
   expect(fromEngineError(error, {})).toMatchObject({
     param: 'response_format',

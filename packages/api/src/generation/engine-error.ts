@@ -24,7 +24,7 @@ const MODEL_STOPPED = 'The model stopped while it worked on this request, and is
 export function fromEngineError(error: unknown, request: NamedFields): unknown {
   if (!(error instanceof EngineError)) return error;
   const { code, retryAfterMs, cause } = error;
-  // Whoever aborted may have said why; a server that stops is not a client that left.
+  // The abort may have a reason of its own: a server that stops is not a client that left.
   if (code === 'aborted' && cause instanceof ApiError) return cause;
   const names = wireNames(request);
   // The process of the model ended. Its reason is for the log of the server.
@@ -59,7 +59,7 @@ function promptPlace({ promptField = 'messages', promptIndex }: NamedFields): st
   return promptIndex === undefined ? promptField : `${promptField}[${promptIndex}]`;
 }
 
-/** Engine field -> wire field. Settings of the engine's sampling and template also go by their bare names. */
+/** Engine field -> wire field. Settings of the engine's sampling and template also have their bare names. */
 function wireNames(request: NamedFields): ReadonlyMap<string, string> {
   const promptField = request.promptField ?? 'messages';
   const bare = [...WIRE_NAMES].filter(([field]) => /^(sampling|prompt\.template)\./.test(field));

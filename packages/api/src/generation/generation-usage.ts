@@ -20,7 +20,7 @@ export interface UsedGeneration {
   readonly requestCount?: number;
 }
 
-/** Of a project's name, which is a column of the usage report. */
+/** Maximum length of a project's name, which is a column of the usage report. */
 const LONGEST_PROJECT = 256;
 
 /**

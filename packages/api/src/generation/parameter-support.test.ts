@@ -9,7 +9,7 @@ describe('the table', () => {
 });
 
 describe('describeSupport', () => {
-  it('tells why a field has no effect, and nothing else', () => {
+  it('says why a field has no effect, and nothing else', () => {
     expect(describeSupport('user')).toMatch(/^Accepted without effect: .+\.$/);
     expect(describeSupport('temperature')).toBeNull();
     expect(describeSupport('no_such_field')).toBeNull();

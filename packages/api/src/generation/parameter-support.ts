@@ -1,5 +1,5 @@
-// The one table of which request fields have an effect here, what the engine calls them, and which are right to have none;
-// the OpenAPI document and the docs page show it, so that nothing is ignored silently.
+// The one table of which request fields have an effect here, what the engine calls them, and which have none
+// on purpose; the OpenAPI document and the docs page show it, so that nothing is ignored silently.
 
 import type { ChatCompletionRequest } from '@ortler/schemas';
 

@@ -1,4 +1,4 @@
-// How a choice ended, in the words of the wire.
+// How a choice ended, as a finish reason of the wire.
 
 import type { FinishReason } from '@ortler/engine';
 import type { FinishReason as WireFinishReason } from '@ortler/schemas';

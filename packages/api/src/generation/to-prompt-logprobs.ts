@@ -8,7 +8,7 @@ import { ApiError } from '../trpc/errors.ts';
 /** Tokens that are written in one go, each with up to twenty candidates: a millisecond or less. */
 const TOKENS_PER_TURN = 128;
 
-/** Most log probabilities of prompts in one answer: about 60 megabytes of text. */
+/** Maximum number of log probabilities of prompts in one answer: about 60 megabytes of text. */
 export const MAX_PROMPT_LOGPROB_COUNT = 1_048_576;
 
 /** Throws: `answer_too_large`. */
@@ -22,7 +22,7 @@ export function refuseTooManyLogprobs(count: number): void {
   );
 }
 
-/** Of all tokens and their candidates. */
+/** Number of log probabilities: those of all tokens and of their candidates. */
 export function countPromptLogprobs(tokens: readonly (TokenLogprob | null)[]): number {
   return tokens.reduce((count, token) => count + 1 + (token?.top.length ?? 0), 0);
 }

@@ -16,7 +16,8 @@ export function toUsage({
 }
 
 /**
- * The usage of a whole answer. `reasoningTokenCount`: null where nothing tells reasoning from the answer.
+ * The usage of a whole answer. `reasoningTokenCount`: null where reasoning cannot be separated from the
+ * answer.
  * Source: vLLM, which has `completion_tokens_details` only with a reasoning parser.
  */
 export function toWholeUsage(usage: TokenUsage, reasoningTokenCount: number | null = null) {

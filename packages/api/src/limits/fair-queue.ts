@@ -6,14 +6,14 @@ import { ApiError } from '../trpc/errors.ts';
 import { jittered } from './jitter.ts';
 
 export interface FairQueueLimits {
-  /** Most pieces of work that run at once. */
+  /** Maximum number of tasks that run at once. */
   readonly running: number;
   readonly runningPerShare: number;
   /** More waiting work of one share is refused. */
   readonly waitingPerShare: number;
-  /** Work of a share waits while so many of its answers lie in memory because nobody reads them. */
+  /** Work of a share waits while this many of its answers are in memory unread. */
   readonly unreadPerShare: number;
-  /** The same over all shares. */
+  /** Maximum number of unread answers over all shares. */
   readonly unread: number;
 }
 

@@ -73,7 +73,7 @@ it('takes the limits of the key before the default', () => {
   expect(refusal(() => limiter.admit(own)).message).toContain('1 requests per minute');
 });
 
-it('tells what is left in the headers of OpenAI, for the tightest limit', () => {
+it('reports what is left in the headers of OpenAI, for the tightest limit', () => {
   const { limiter } = createLimiter(
     { requestsPerMinute: 60, tokensPerMinute: 600 },
     { requestsPerMinute: 6 },

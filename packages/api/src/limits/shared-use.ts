@@ -1,4 +1,4 @@
-// What several servers tell each other of the use of keys and teams. See ADR 66.
+// The use of keys and teams that several servers report to each other. See ADR 66.
 
 /** What one account used: a key or a team. */
 export interface AccountUse {

@@ -1,5 +1,5 @@
-// A token bucket: so many units per minute, which refill continuously. It may go into debt, because the tokens of an answer
-// are known only when it ends.
+// A token bucket: a number of units per minute, which refill continuously. It may go into debt, because the
+// tokens of an answer are known only when it ends.
 
 const MINUTE_MS = 60_000;
 

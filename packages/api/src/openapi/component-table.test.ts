@@ -34,7 +34,7 @@ it('names other objects after their owner and property, and members of unions by
   ]);
 });
 
-it('tells the one object of a named union from the union', () => {
+it('distinguishes the one object of a named union from the union', () => {
   const choice = { anyOf: [text, object({ type: { const: 'function' } })] };
   const table = new ComponentTable([{ name: 'Choice', suffix: 'Input', schema: choice }]);
   table.refer(object({ choice, maybe: { anyOf: [object({ text }), { type: 'null' }] } }), 'Request');

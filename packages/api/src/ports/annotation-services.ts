@@ -13,7 +13,7 @@ export interface AnnotationSpec {
 
 export interface AnnotationSpecStore {
   find(key: Omit<AnnotationSpec, 'fieldSchema'>): Promise<AnnotationSpec | null>;
-  /** Idempotent: a spec that exists already is no error. */
+  /** Idempotent: a spec that exists already is not an error. */
   save(spec: AnnotationSpec): Promise<void>;
 }
 
@@ -22,7 +22,7 @@ export interface AnnotationQueueStore {
   isOpen(projectId: string, id: string): Promise<boolean>;
   /** Creates a queue, or reopens a deleted one. */
   open(projectId: string, id: string): Promise<void>;
-  /** Idempotent: a queue that does not exist is no error. */
+  /** Idempotent: a queue that does not exist is not an error. */
   delete(projectId: string, id: string): Promise<void>;
 }
 

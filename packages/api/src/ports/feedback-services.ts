@@ -48,7 +48,10 @@ export interface FeedbackContent extends Omit<FeedbackRecord, 'id' | 'wb_user_id
   readonly id: string | null;
 }
 
-/** One piece of feedback of a request, checked by itself. A fault is told only to those who may reach the project. */
+/**
+ * One piece of feedback of a request, checked by itself. A fault is reported only to callers with access to
+ * the project.
+ */
 export type FeedbackDraft =
   | { readonly projectId: string; readonly content: FeedbackContent }
   | {
@@ -77,7 +80,7 @@ export interface FeedbackBodies {
 }
 
 export interface FeedbackStore {
-  /** Most queries and samples that should run at once. */
+  /** Maximum number of queries and samples that should run at once. */
   readonly queryConcurrency: number;
   /** Throws: `QueryError` for a cursor of another query; `ApiError` `query_timeout`. */
   query(query: BoundFeedbackQuery, reading: FeedbackReading): Promise<FeedbackPage>;
@@ -93,6 +96,6 @@ export interface FeedbackStore {
   insert(records: readonly FeedbackRecord[]): Promise<readonly InsertedFeedback[]>;
   /** Deletes one id and stores the record, in one transaction. Throws: like `insert`. */
   replace(removedId: string, record: FeedbackRecord): Promise<InsertedFeedback>;
-  /** Idempotent: unknown ids are no error. */
+  /** Idempotent: unknown ids are not an error. */
   delete(projectId: string, ids: readonly string[]): Promise<void>;
 }

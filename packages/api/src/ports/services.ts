@@ -17,7 +17,7 @@ export interface UpstreamModel extends Pick<Upstream, 'postForJson' | 'postForEv
   readonly name: string;
   /** `loading`: no server was asked yet; `restarting`: none can be asked now. */
   readonly state: 'loading' | 'ready' | 'restarting';
-  /** Most tokens of prompt and answer together, where the servers say it. */
+  /** Maximum number of tokens of prompt and answer together, where the servers say it. */
   readonly contextLength: number | null;
 }
 

@@ -1,4 +1,5 @@
-// Ports of what the server tells of itself: facts that stay, samples of its load for live views, and its API keys.
+// Ports of what the server reports about itself: constant facts, samples of its load for live views, and its
+// API keys.
 
 import type { RateLimits } from './rate-limiting.ts';
 

@@ -184,14 +184,17 @@ export interface SpooledTrajectoryLog extends ReadTrajectoryLog {
 export interface TrajectoryLog extends SpooledTrajectoryLog {
   /** The idempotency key, and a digest of the body that detects reuse of the key for another body. */
   readonly idempotency: { readonly key: string; readonly digest: string } | null;
-  /** Of the caller: a log whose client has left is not stored, unless its transaction has come to its end. */
+  /**
+   * The caller's signal: a log whose client has left is not stored, unless its transaction has come to its
+   * end.
+   */
   readonly signal?: AbortSignal;
 }
 
 export interface TrajectoryLogOptions {
   /** Start time of trajectories without one. Unit: milliseconds since 1970. */
   readonly receivedAtMs: number;
-  /** Of the caller: a log whose client has left is not read on. */
+  /** The caller's signal: a log whose client has left is not read any further. */
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -16,7 +16,7 @@ export interface ItemPage {
   readonly order: 'asc' | 'desc';
 }
 
-/** Throws: `not_found` for a response that is not stored, `invalid_parameter` for a cursor that is no item of it. */
+/** Throws: `not_found` for a response that is not stored, `invalid_parameter` for a cursor that is not one of its items. */
 export async function listInputItems(
   id: string,
   { after, limit, order }: ItemPage,

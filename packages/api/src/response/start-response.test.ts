@@ -142,7 +142,7 @@ it('leaves what the caller wrote in errors as it is', async () => {
   });
 });
 
-it('tells a failure by an event, and then throws it', async () => {
+it('reports a failure by an event, and then throws it', async () => {
   const { caller } = open({ failAt: { tokenNumber: 1, error: new EngineError('engine_failed', 'secret') } });
   const types: string[] = [];
   const read = async () => {

@@ -35,7 +35,7 @@ export async function completeResponse(
 }
 
 /**
- * The events. A failure of the engine is told by a last event `response.failed` and then thrown.
+ * The events. A failure of the engine is reported by a last event `response.failed` and then thrown.
  * Throws: every refusal of the request.
  */
 export async function streamResponse(

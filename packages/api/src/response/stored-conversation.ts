@@ -11,7 +11,7 @@ import type { Principal } from '../ports/services.ts';
 import { ApiError } from '../trpc/errors.ts';
 import { inputItemId, readItemId } from './item-ids.ts';
 
-/** Most responses before one, which are read one after the other. */
+/** Maximum number of responses before one, which are read one after the other. */
 export const MAX_CONTINUED_COUNT = 1_000;
 
 export interface FullInput {

@@ -1,4 +1,4 @@
-// A request of POST /v1/responses -> the chat request that means the same. Both endpoints share everything behind it:
+// A request of POST /v1/responses -> the chat request that means the same. Both endpoints share everything after that:
 // checks, template, sampling, constraints.
 
 import {

@@ -38,7 +38,7 @@ it('joins the items of one answer to one message of the assistant', () => {
   ]);
 });
 
-it('keeps two texts of the assistant, and a text behind calls, apart', () => {
+it('keeps two texts of the assistant, and a text after calls, apart', () => {
   const said = { role: 'assistant', content: 'a' };
   expect(read([said, said])).toHaveLength(2);
   expect(read([call('a'), said])).toEqual([

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createAppRouter } from '../app-router.ts';
 import { createFakeServices, TEST_API_KEY } from '../testing/fake-services.ts';
 
-/** A caller over a store that holds so many rows of one moment, of which `fitting` fit into a page. */
+/** A caller over a store that holds this many rows of one moment, of which `fitting` fit into a page. */
 function callerOver(rowCount: number, fitting = Number.POSITIVE_INFINITY) {
   const services = createFakeServices();
   const cursor = { values: [], createdAtMs: 0, id: 'a' };

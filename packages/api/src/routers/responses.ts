@@ -37,7 +37,7 @@ export function createResponsesRouter(services: Services) {
   const procedureFor = createOpenAiProcedures(services);
   const procedure = procedureFor(responseRequest);
   const stored = createBearerProcedure(services);
-  /** The same error whether nothing is stored or this one is not. */
+  /** The same error where nothing is stored and where this response is not. */
   const missing = (id: string) =>
     new ApiError(
       'not_found',

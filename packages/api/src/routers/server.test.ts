@@ -94,7 +94,7 @@ describe('server statistics', () => {
       expect(models.map(({ id }) => id)).toEqual(['checkpoints']);
   });
 
-  it("tell the keys of the caller's team, and all keys to one without a team", async () => {
+  it("list the keys of the caller's team, and all keys to one without a team", async () => {
     const { caller } = createCaller(`${TEST_API_KEY} of a`);
     expect(await caller.server.keys()).toEqual({ ownId: 'key of a', keys: [keyOf('2', 'a')] });
     const { caller: operator } = createCaller(TEST_API_KEY);

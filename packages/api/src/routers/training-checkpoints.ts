@@ -104,7 +104,7 @@ export function createCheckpointProcedures(services: Services) {
           throw new ApiError('conflict', 'There is a checkpoint with this step or this id.');
         if ('limit' in registered) {
           const { limit, of } = registered;
-          const message = `The ${of} has ${limit} checkpoints, the most that this server keeps for one. Delete some first.`;
+          const message = `The ${of} has ${limit} checkpoints, the maximum on this server. Delete some first.`;
           throw new ApiError('conflict', message);
         }
         return toCheckpointRecord(model, registered);

@@ -18,7 +18,7 @@ import {
 export interface FakeEngineScript {
   /** Pieces of text, one token each; every choice gets them. */
   readonly pieces?: readonly string[];
-  /** Calls behind the text of an answer to a request with tools: one token opens each, one more is each piece. */
+  /** Calls after the text of an answer to a request with tools: one token opens each, one more is each piece. */
   readonly calls?: readonly { readonly name: string; readonly pieces: readonly string[] }[];
   readonly finishReason?: 'stop' | 'length' | 'abort';
   readonly stopReason?: string | number | null;

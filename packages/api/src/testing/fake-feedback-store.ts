@@ -1,4 +1,5 @@
-// A feedback store that holds nothing, for tests of other rooms: what it is asked to keep is only acknowledged.
+// A feedback store that holds nothing, for tests of other parts: what it is asked to keep is only
+// acknowledged.
 
 import type { FeedbackStore } from '../ports/feedback-services.ts';
 

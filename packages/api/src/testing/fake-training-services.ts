@@ -77,8 +77,8 @@ function createModels(states: Map<string, ModelState>, now: () => number): Train
       if (order === 'desc') all.reverse();
       const cursor = after === null ? -1 : all.findIndex(({ id }) => id === after);
       if (after !== null && cursor === -1) return null;
-      const behind = all.slice(cursor + 1);
-      return { models: behind.slice(0, limit), hasMore: behind.length > limit };
+      const rest = all.slice(cursor + 1);
+      return { models: rest.slice(0, limit), hasMore: rest.length > limit };
     },
     async listUntrained(entity) {
       const isTrained = ({ checkpoints }: ModelState) =>
@@ -134,9 +134,9 @@ function createCheckpoints(states: Map<string, ModelState>, now: () => number): 
       if (order === 'desc') all.reverse();
       const cursor = after === null ? -1 : all.findIndex(({ id }) => id === after);
       if (after !== null && cursor === -1) return null;
-      const behind = all.slice(cursor + 1).filter(({ isDeleted }) => !isDeleted);
-      const checkpoints = behind.slice(0, limit).map(checkpoint => withLogged(state, checkpoint));
-      return { checkpoints, hasMore: behind.length > limit };
+      const rest = all.slice(cursor + 1).filter(({ isDeleted }) => !isDeleted);
+      const checkpoints = rest.slice(0, limit).map(checkpoint => withLogged(state, checkpoint));
+      return { checkpoints, hasMore: rest.length > limit };
     },
     find,
     async register(modelId, { id, step, metrics, weights }) {
@@ -218,10 +218,10 @@ function createTrajectories(states: Map<string, ModelState>, now: () => number):
       return answer;
     },
     async list(modelId, filter, { afterPosition, limit }) {
-      const behind = (states.get(modelId)?.trajectories ?? []).filter(
+      const rest = (states.get(modelId)?.trajectories ?? []).filter(
         stored => stored.position > afterPosition && passes(stored, filter),
       );
-      return { trajectories: behind.slice(0, limit), hasMore: behind.length > limit };
+      return { trajectories: rest.slice(0, limit), hasMore: rest.length > limit };
     },
     async listMetrics(modelId, { split }) {
       const state = states.get(modelId);

@@ -5,7 +5,7 @@
 import { isStorableText, MAX_METRIC_NAME_LENGTH } from '@ortler/schemas';
 import type { MeanTally } from '../ports/training-services.ts';
 
-/** Most distinct metrics of one call. */
+/** Maximum number of distinct metrics of one call. */
 export const MAX_METRIC_NAMES = 1_000;
 
 /** Largest magnitude of a value, which keeps sums of values and of their squares finite. */
@@ -88,7 +88,7 @@ function checkName(name: string): void {
   if (name === '' || name.length > MAX_METRIC_NAME_LENGTH)
     throw new MetricError(`a metric needs a name of 1 to ${MAX_METRIC_NAME_LENGTH} characters`);
   if (!isStorableText(name))
-    throw new MetricError('a metric name must not contain control characters or half characters');
+    throw new MetricError('a metric name must not contain control characters or lone surrogates');
 }
 
 /** The mean of a tally; 0 without values. */

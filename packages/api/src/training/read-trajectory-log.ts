@@ -28,17 +28,20 @@ import { toTrajectoryRecord } from './to-trajectory-record.ts';
 /** Longest single trajectory, and longest rest of a group. Unit: UTF-16 code units. */
 export const MAX_TRAJECTORY_LENGTH = 16 * 1024 * 1024;
 
-/** Most trajectories, and most groups, of one call. Even an empty one takes far more bytes in a store than its `{}`. */
+/**
+ * Maximum number of trajectories, and of groups, of one call. Even an empty one takes far more bytes in a
+ * store than `{}`.
+ */
 export const MAX_TRAJECTORY_COUNT = 100_000;
 
 /**
- * Also at most this many, and one more per so many characters: the cost of an item is far above that of its `{}`. A real
+ * Also at most this many, and one more per this many characters: the cost of an item is far above that of its `{}`. A real
  * trajectory has hundreds of characters.
  */
 const FREE_TRAJECTORY_COUNT = 10_000;
 const CHARACTERS_PER_TRAJECTORY = 64;
 
-/** Deepest nesting of the whole body; trajectories stand four levels inside. */
+/** Deepest nesting of the whole body; trajectories are four levels inside. */
 const MAX_DEPTH = 128;
 const TRAJECTORY_LEVEL = 4;
 

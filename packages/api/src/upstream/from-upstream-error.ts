@@ -1,5 +1,5 @@
-// What went wrong with upstream servers -> the wire. Faults of the request are told in the server's words; all others without
-// addresses, which the log has.
+// What went wrong with upstream servers -> the wire. Faults of the request are reported in the server's
+// words; all others without addresses, which the log has.
 
 import { UpstreamError, type UpstreamErrorCode } from '@ortler/upstream';
 import { ApiError, type ApiErrorCode } from '../trpc/errors.ts';
@@ -16,7 +16,7 @@ const FAILURES: Readonly<
 > = {
   unreachable: { reason: 'upstream_failed', what: 'cannot be reached' },
   broken: { reason: 'upstream_failed', what: 'lost the connection before the end of the answer' },
-  invalid_reply: { reason: 'upstream_failed', what: 'sent something that is no answer' },
+  invalid_reply: { reason: 'upstream_failed', what: 'sent something that is not an answer' },
   failed: { reason: 'upstream_failed', what: 'failed to answer' },
   slow: { reason: 'upstream_timeout', what: 'did not begin to answer in time' },
   silent: { reason: 'upstream_timeout', what: 'stopped within its answer' },
@@ -35,7 +35,7 @@ export function fromUpstreamError(error: unknown, id: string, signal: AbortSigna
   if (code === 'rejected') return fromRefusal(error, id);
   const { reason, what } = FAILURES[code];
   return new ApiError(
-    // A status of its own where the server told one that means the same here.
+    // The server's status where it means the same here.
     status === 503 ? 'model_unavailable' : status === 504 ? 'upstream_timeout' : reason,
     `The server of the model ${id} ${what}${status === undefined ? '' : ` (status ${status})`}.`,
     { param: 'model', retryAfterMs, cause: error },

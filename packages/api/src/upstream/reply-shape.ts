@@ -26,7 +26,7 @@ export interface ReplyShape {
   /** Fields of a whole answer, and of each of its choices, that may be missing. */
   readonly defaults: Fields;
   readonly choiceDefaults: Fields;
-  /** Those of a chunk, and of each of its choices. */
+  /** Fields of a chunk, and of each of its choices, that may be missing. */
   readonly chunkDefaults: Fields;
   readonly chunkChoiceDefaults: Fields;
   /** Where a choice has its text: `message` or `delta` of a chat, else the choice itself. */
@@ -89,10 +89,10 @@ export function parseChunk(text: string): Fields {
   return asReply(value);
 }
 
-/** Throws: `UpstreamError` `invalid_reply` where the value is no object. */
+/** Throws: `UpstreamError` `invalid_reply` where the value is not an object. */
 export function asReply(value: unknown): Fields {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields;
-  throw new UpstreamError('invalid_reply', 'An answer is no JSON object.');
+  throw new UpstreamError('invalid_reply', 'An answer is not a JSON object.');
 }
 
 /** Throws: `UpstreamError` `invalid_reply` where there are none. */

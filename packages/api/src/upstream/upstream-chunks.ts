@@ -44,7 +44,7 @@ export class UpstreamChunks implements EventSource<Fields> {
     return chunks;
   }
 
-  /** Of the whole answer after the last chunk; see `UpstreamReport`. */
+  /** After the last chunk: the usage of the whole answer; see `UpstreamReport`. */
   get usage(): TokenUsage {
     return this.#options.report.usage;
   }

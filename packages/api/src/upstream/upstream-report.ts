@@ -1,4 +1,5 @@
-// Counts one answer of an upstream server, for metrics, rate limits and the usage report. Caller: `passed-request.ts`.
+// Counts one answer of an upstream server, for metrics, rate limits and the usage report. Caller:
+// `pass-on.ts`.
 
 import type { TokenUsage } from '@ortler/engine';
 import { UpstreamError } from '@ortler/upstream';

@@ -6,7 +6,7 @@ import type { JsonObject } from './to-upstream-body.ts';
 /** Of text in most languages and tokenizers: a rule of thumb, for answers that end before their counts come. */
 const CHARACTERS_PER_TOKEN = 4;
 
-/** The counts of a `usage` object; undefined where it is none. */
+/** The counts of a `usage` object; undefined for anything else. */
 export function readUsage(usage: unknown): TokenUsage | undefined {
   if (typeof usage !== 'object' || usage === null) return undefined;
   const {

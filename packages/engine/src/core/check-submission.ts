@@ -11,13 +11,13 @@ const SHARE_OF_QUEUE = 0.75;
 export interface SubmissionLimits {
   readonly vocabSize: number;
   readonly contextLength: number;
-  /** Most sequences that run at the same time. */
+  /** Maximum number of sequences that run at the same time. */
   readonly maxSequences: number;
   readonly schedulingPolicy: 'fcfs' | 'priority';
   readonly maxQueuedSequences: number;
-  /** Sequences that wait for a slot now; paused ones do not. */
+  /** Sequences that wait for a slot now, without paused ones. */
   readonly waitingCount: number;
-  /** Those of them that are of the request's share. */
+  /** Waiting sequences of the request's share. */
   readonly waitingOfShareCount: number;
   /** Slots that waiting sequences can get at the next step. */
   readonly freeSlotCount: number;
@@ -30,7 +30,7 @@ export function checkSubmission(message: SubmitMessage, limits: SubmissionLimits
   const { vocabSize, contextLength, maxSequences, maxQueuedSequences, waitingCount, freeSlotCount } = limits;
   const { promptTokenIds, choiceCount, maxTokens, priority = 0 } = message;
   if (priority !== 0 && limits.schedulingPolicy === 'fcfs') {
-    const problem = `priority must be 0, because this model serves requests in the order they come; got ${priority}.`;
+    const problem = `priority must be 0 with this model, whose scheduling policy is fcfs; got ${priority}.`;
     throw invalid('priority', problem);
   }
   if (promptTokenIds.length === 0) throw invalid('prompt', 'The prompt has no tokens.');
@@ -41,9 +41,9 @@ export function checkSubmission(message: SubmitMessage, limits: SubmissionLimits
   }
   if (promptTokenIds.length + maxTokens > contextLength)
     throw promptTooLong({ contextLength, promptLength: promptTokenIds.length, maxTokens });
-  const mostChoices = maxSequences + maxQueuedSequences;
-  if (choiceCount > mostChoices) {
-    const problem = `choiceCount must be at most ${mostChoices} with this model; got ${choiceCount}.`;
+  const maxChoices = maxSequences + maxQueuedSequences;
+  if (choiceCount > maxChoices) {
+    const problem = `choiceCount must be at most ${maxChoices} with this model; got ${choiceCount}.`;
     throw invalid('choiceCount', problem);
   }
   if (message.continues !== undefined) return;
@@ -54,15 +54,15 @@ export function checkSubmission(message: SubmitMessage, limits: SubmissionLimits
     throw new EngineError('overloaded', problem, { retryAfterMs: limits.estimateWaitMs(missingCount) });
   }
   const surplusCount =
-    limits.waitingOfShareCount + choiceCount - freeSlotCount - mostOfShare(maxQueuedSequences);
+    limits.waitingOfShareCount + choiceCount - freeSlotCount - maxOfShare(maxQueuedSequences);
   if (limits.waitingOfShareCount > 0 && surplusCount > 0) {
     const problem = `${limits.waitingOfShareCount} sequences of this caller are waiting already; try again later.`;
     throw new EngineError('overloaded', problem, { retryAfterMs: limits.estimateWaitMs(surplusCount) });
   }
 }
 
-/** Most waiting sequences of one share: the rest of the queue stays for others. */
-function mostOfShare(maxQueuedSequences: number): number {
+/** Maximum number of waiting sequences of one share: the rest of the queue stays for others. */
+function maxOfShare(maxQueuedSequences: number): number {
   return Math.ceil(maxQueuedSequences * SHARE_OF_QUEUE);
 }
 

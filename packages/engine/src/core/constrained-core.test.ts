@@ -122,7 +122,7 @@ describe('a choice that is free up to a trigger', () => {
   ];
 
   it.each(cases)(
-    '%s keeps its grammar behind it, in any tokens',
+    '%s keeps its grammar after it, in any tokens',
     { timeout: 120_000 },
     async (_, constraint, whole) => {
       let triggeredCount = 0;
@@ -347,7 +347,7 @@ describe('jump-forward decoding, where a constraint allows only one text,', () =
     }
   });
 
-  it('is no reason to let five other answers wait', async () => {
+  it('is not a reason to let five other answers wait', async () => {
     const { core, runner } = createCore({ ...model, slotCount: 6 });
     for (let requestId = 0; requestId < 6; requestId++)
       core.submit(
@@ -366,14 +366,14 @@ const RECKLESS: Drafter = {
     return decodes.map(sequence => {
       const { group, outputTokenIds, constraint } = sequence;
       const proposed = new Int32Array(6);
-      const most = Math.min(6, roomLeft, group.submitted.maxTokens - outputTokenIds.length - 1);
-      const right = constraint === null ? 0 : constraint.jumpForward(proposed, most);
-      for (let i = right; i < most; i++)
+      const maxLength = Math.min(6, roomLeft, group.submitted.maxTokens - outputTokenIds.length - 1);
+      const right = constraint === null ? 0 : constraint.jumpForward(proposed, maxLength);
+      for (let i = right; i < maxLength; i++)
         proposed[i] =
           outputTokenIds.length % 2 === 0
             ? (outputTokenIds.at(-1) ?? 0)
             : (outputTokenIds.length * 5 + i * 7) % LETTER_COLUMN_COUNT;
-      const length = Math.max(0, most);
+      const length = Math.max(0, maxLength);
       roomLeft -= length;
       return { proposed: proposed.subarray(0, length), source: 'text', length };
     });

@@ -8,11 +8,11 @@ import type { Drafter } from './speculative-decoding/drafter.ts';
 import { PromptLookupDrafter } from './speculative-decoding/prompt-lookup-drafter.ts';
 
 export interface EngineCoreSettings {
-  /** Most sequences that run at the same time. Default: as many as the runner has slots. */
+  /** Maximum number of sequences that run at the same time. Default: as many as the runner has slots. */
   readonly maxSequences?: number | undefined;
-  /** Most prompt tokens of one step. */
+  /** Maximum number of prompt tokens of one step. */
   readonly prefillChunkLength: number;
-  /** Most prompt tokens of a step that decodes as well. Default: that of a model on the CPU. */
+  /** Maximum number of prompt tokens of a step that decodes as well. Default: that of a model on the CPU. */
   readonly mixedChunkLength?: number | undefined;
   /** Default: `fcfs`. */
   readonly schedulingPolicy?: 'fcfs' | 'priority' | undefined;
@@ -22,7 +22,7 @@ export interface EngineCoreSettings {
   readonly cacheBlockLength?: number;
   /** Speculative decoding. Default: prompt lookup; null: none. */
   readonly drafter?: Drafter | null | undefined;
-  /** Most sequences waiting for a slot; more is `overloaded`. */
+  /** Maximum number of sequences waiting for a slot; more is `overloaded`. */
   readonly maxQueuedSequences: number;
   /** How often a failed step is tried again before its requests fail. Default: 2. */
   readonly stepRetryLimit?: number;

@@ -21,10 +21,10 @@ import { createDeviceStepRunner, type FoundStepRunner } from './step/device-step
 import { HostStepRunner } from './step/host-step-runner.ts';
 
 /**
- * Most sampling threads. Each but the first takes 23 MB (ADR 37), and with four the sampler takes far less than 5 % of a
- * step.
+ * Maximum number of sampling threads. Each after the first takes 23 MB (ADR 37); with four, the sampler takes
+ * far less than 5 % of a step.
  */
-const MOST_SAMPLING_THREADS = 4;
+const MAX_SAMPLING_THREADS = 4;
 
 export interface StepRunnerParts {
   readonly backend: OrtBackend;
@@ -124,7 +124,7 @@ async function createCpuSlots(
   });
   // The threads of the model are idle while rows are sampled, so as many threads may sample.
   const samplingThreads = new SamplingThreads({
-    threadCount: Math.min(threadCount, MOST_SAMPLING_THREADS) - 1,
+    threadCount: Math.min(threadCount, MAX_SAMPLING_THREADS) - 1,
   });
   return {
     stepRunner: new HostStepRunner(runner, samplingThreads),

@@ -97,7 +97,7 @@ describe('EngineCore', () => {
     expect(reported[0]![0].updates.map(update => update.requestId)).toContain(3);
   });
 
-  it('tells how long a request waited and how long its prompt took, each from the beginning', async () => {
+  it('reports how long a request waited and how long its prompt took, each from the beginning', async () => {
     let nowMs = 0;
     const nextToken = (history: readonly number[]) => {
       nowMs += 10;
@@ -205,7 +205,7 @@ describe('EngineCore', () => {
     expect(tokensOf(outputs, 6)).toEqual([4, 5, 6, 7]);
   });
 
-  it('tells a refused caller when a running answer will probably have ended', async () => {
+  it('says to a refused caller when a running answer will probably have ended', async () => {
     let nowMs = 0;
     const { core } = createCore(
       { ...counting, slotCount: 1, contextLength: 200 },

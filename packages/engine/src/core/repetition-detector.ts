@@ -13,7 +13,7 @@ export class RepetitionDetector {
    */
   readonly #runLengths: Int32Array;
 
-  /** `maxTokens`: most tokens of the output; larger blocks than fit it `minCount` times are not looked for. */
+  /** `maxTokens`: maximum number of output tokens; larger blocks than fit it `minCount` times are not looked for. */
   constructor({ minPatternSize, maxPatternSize, minCount }: RepetitionDetection, maxTokens: number) {
     this.#smallestSize = Math.max(1, minPatternSize);
     this.#minCount = minCount;

@@ -12,8 +12,8 @@ import type { LogitsProcessor } from './sampling/logits-processor.ts';
 import { TokenCounts } from './sampling/token-counts.ts';
 import { AcceptanceRates } from './speculative-decoding/acceptance-rates.ts';
 
-/** Least number of generated tokens by which the token array grows. */
-const LEAST_GROWTH = 16;
+/** Minimum number of generated tokens by which the token array grows. */
+const MIN_GROWTH = 16;
 
 /** For sequences outside the cache, and for caches of slots. */
 export const NO_BLOCKS = new Int32Array(0);
@@ -23,11 +23,11 @@ export interface CachePlace {
   /** Index among the sequences in the cache. Where the cache has slots, the slot. */
   readonly slot: number;
   /**
-   * Block table of the sequence, in the order of its tokens, where the cache has blocks. Shape: `[most blocks of a
-   * sequence]`; only the blocks of its tokens are valid.
+   * Block table of the sequence, in the order of its tokens, where the cache has blocks. Shape: `[maximum
+   * number of blocks of a sequence]`; only the blocks of its tokens are valid.
    */
   readonly blocks: Int32Array;
-  /** Of a model with memory: the states that the next row reads and writes. */
+  /** With a recurrent model: the states that the next row reads and writes. */
   readonly rowStates?: RowStates | undefined;
 }
 
@@ -94,7 +94,7 @@ export class Sequence {
   readonly choiceIndex: number;
   readonly randomKey: CounterKey;
   readonly outputTokenIds: number[] = [];
-  /** Of the output; null where the request has no penalties. */
+  /** Counts of the output tokens; null where the request has no penalties. */
   readonly tokenCounts: TokenCounts | null;
   /** Null without a constraint. Preemption leaves it alone: it follows the output, not the cache. */
   readonly constraint: SequenceConstraint | null;
@@ -106,7 +106,7 @@ export class Sequence {
   /** Its reader is too slow: it gets no step until the reader has caught up. */
   isPaused = false;
   readonly #repetition: RepetitionDetector | null;
-  /** All tokens, with spare capacity behind them. The group's array until the first token is generated. */
+  /** All tokens, with spare capacity after them. The group's array until the first token is generated. */
   #tokenIds: Int32Array;
 
   constructor(group: SequenceGroup, choiceIndex: number, constraint: SequenceConstraint | null = null) {
@@ -157,7 +157,10 @@ export class Sequence {
     return this.group.submitted.cachePartition ?? '';
   }
 
-  /** Prompt and output. Shape: at least `[tokenCount]`; behind that are no tokens. Valid until the next `append`. */
+  /**
+   * Prompt and output. Shape: at least `[tokenCount]`; what follows is not part of it. Valid until the next
+   * `append`.
+   */
   get tokenIds(): Int32Array {
     return this.#tokenIds;
   }
@@ -192,7 +195,7 @@ export class Sequence {
   /** Mutates: grows the token array to at least that many tokens. */
   #reserve(tokenCount: number): void {
     if (tokenCount <= this.#tokenIds.length) return;
-    const grown = new Int32Array(tokenCount + Math.max(LEAST_GROWTH, tokenCount >> 1));
+    const grown = new Int32Array(tokenCount + Math.max(MIN_GROWTH, tokenCount >> 1));
     grown.set(this.#tokenIds);
     this.#tokenIds = grown;
   }

@@ -37,7 +37,7 @@ export function createProcessLink(options: CoreOptions, settings: ProcessLinkSet
           events.onExit(reason);
         };
         child.on('error', error => {
-          // Of a process that runs, only a message was lost; its exit follows.
+          // Where the process runs, only a message was lost; its exit follows.
           if (child.pid === undefined) end(`process could not be started: ${error.message}`);
         });
         child.once('exit', (code, signal) => end(`process ended with ${signal ?? `code ${code}`}`));

@@ -55,7 +55,10 @@ export function checkIsObject(name: string, value: unknown): void {
   throw new EngineError('model_invalid', `The options ${problem}.`);
 }
 
-/** A misspelt option would have no effect. `path` stands before its name. Throws: `model_invalid` naming the option. */
+/**
+ * A misspelt option would have no effect. `path` is put before its name. Throws: `model_invalid` naming the
+ * option.
+ */
 export function checkNames(path: string, known: object, values: object): void {
   checkIsObject(path.replace(/\.$/, ''), values);
   const unknown = Object.keys(values).find(name => !Object.hasOwn(known, name));

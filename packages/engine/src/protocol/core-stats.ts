@@ -17,11 +17,11 @@ export interface CoreStats {
   readonly preemptionCount: number;
   /** Since the start: prompt tokens of admitted requests. */
   readonly cacheQueryTokenCount: number;
-  /** Those of them that were hits of the prefix cache. */
+  /** How many of these prompt tokens the prefix cache had. */
   readonly cacheHitTokenCount: number;
   /** Since the start: tokens drafted by speculative decoding and verified. */
   readonly draftedTokenCount: number;
-  /** Those of them that were accepted. */
+  /** How many of these draft tokens were accepted. */
   readonly acceptedTokenCount: number;
   /** Only of a model whose tokens are sampled on the device. */
   readonly deviceSampling?: DeviceSamplingStats;
@@ -44,7 +44,7 @@ export interface StepSizes {
 export interface DeviceSamplingStats {
   /** Rows of logits that were sampled on the device. */
   readonly rowCount: number;
-  /** Those of them that were fetched whole, because the summary from the device could not decide. */
+  /** How many of these rows were fetched whole, because the summary from the device could not decide. */
   readonly fetchedRowCount: number;
   /** Bytes read from the device for sampling. */
   readonly readBytes: number;

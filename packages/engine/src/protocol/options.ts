@@ -28,14 +28,14 @@ export const MODEL_OPTIONS = {
    */
   isDeviceOptional: flag(false),
   /** Threads of one model call, and of sampling where the vocabulary is large (four at most). 0: one for each core. */
-  threadCount: count({ least: 0, cpuDefault: 0 }),
-  /** Most sequences that run at the same time; with slots each has a cache slot. */
-  maxSequences: count({ least: 1, cpuDefault: 8 }),
-  /** Most tokens of a sequence. Default: what the model was built for. */
-  contextLength: count({ least: 1, cpuDefault: undefined }),
+  threadCount: count({ min: 0, cpuDefault: 0 }),
+  /** Maximum number of sequences that run at the same time; with slots each has a cache slot. */
+  maxSequences: count({ min: 1, cpuDefault: 8 }),
+  /** Maximum number of tokens in a sequence. Default: what the model was built for. */
+  contextLength: count({ min: 1, cpuDefault: undefined }),
   /** Prefix caching: the keys and values of a prompt are kept for later requests that begin alike. */
   prefixCaching: flag(true),
-  /** Whether `onCacheEvents` is told which prompts are cached, as routers want to know. Costs nothing otherwise. */
+  /** Whether `onCacheEvents` reports which prompts are cached, for routers. Off, it costs nothing. */
   cacheEvents: flag(false),
   /** The order of requests: by arrival (`fcfs`), or by `priority` and then arrival. */
   schedulingPolicy: oneOf(['fcfs', 'priority'], 'fcfs'),
@@ -45,35 +45,36 @@ export const MODEL_OPTIONS = {
 export const TUNING_OPTIONS = {
   /** ONNX Runtime binding. `auto`: `native` where its library loads, else `node`. */
   backend: oneOf(['auto', 'native', 'node'], 'auto'),
-  /** Most prompt tokens of one step; longer prompts are prefilled in chunks. */
-  prefillChunkLength: count({ least: 1, cpuDefault: 256 }),
+  /** Maximum number of prompt tokens of one step; longer prompts are prefilled in chunks. */
+  prefillChunkLength: count({ min: 1, cpuDefault: 256 }),
   /**
-   * Most prompt tokens of a step that decodes as well. Smaller keeps inter-token latency even, larger lets new answers start
-   * sooner. Deep in a prompt it is less, down to a quarter, because a token takes longer there.
+   * Maximum number of prompt tokens in a step that also decodes. Smaller keeps inter-token latency even,
+   * larger lets new answers start sooner. Deep in a prompt it is less, down to a quarter, because a token
+   * takes longer there.
    */
   // CPU: about as long as a step of eight decodes on two cores at the beginning of a prompt; ADR 12 has the measurement.
   // Device: about as many tokens as it computes in the time in which it reads float16 weights.
-  mixedChunkLength: count({ least: 1, cpuDefault: 32, deviceDefault: 128 }),
+  mixedChunkLength: count({ min: 1, cpuDefault: 32, deviceDefault: 128 }),
   /** Threads of a model call wait for each other in a busy loop for a short while before they sleep. */
   // On a device little is left for the CPU: threads that spin would only take a core from the rest.
   spin: flag(true, { deviceDefault: false }),
   /**
    * Cache slots besides those of `maxSequences`, for the prefix cache alone. A slot takes memory for the longest sequence
-   * that it ever held. On a device: memory for so many whole contexts. Without `prefixCaching`: 0.
+   * that it ever held. On a device: memory for this many whole contexts. Without `prefixCaching`: 0.
    */
-  cacheSlots: count({ least: 0, cpuDefault: 4 }),
+  cacheSlots: count({ min: 0, cpuDefault: 4 }),
   /**
    * Memory of the KV cache of a model with a paged cache. Unit: bytes. Default: what the device has besides the weights, as
    * far as the sequences can fill it.
    */
-  cacheBytes: count({ least: 1, cpuDefault: undefined }),
+  cacheBytes: count({ min: 1, cpuDefault: undefined }),
   /**
    * Speculative decoding by prompt lookup, while it is faster. Tokens are drawn as without it, from logits that may round
    * otherwise. On a device only where tokens are sampled there.
    */
   speculativeDecoding: oneOf(['auto', 'off'], 'auto'),
-  /** Most sequences that wait; more are refused as `overloaded`. */
-  maxQueuedSequences: count({ least: 0, cpuDefault: 256 }),
+  /** Maximum number of sequences that wait; more are refused as `overloaded`. */
+  maxQueuedSequences: count({ min: 0, cpuDefault: 256 }),
 } as const;
 
 /** Options of the process that calls the engine. */
@@ -85,8 +86,9 @@ export const HOST_OPTIONS = {
    */
   link: oneOf(['worker', 'process', 'in-process'], 'worker'),
   /**
-   * Whether generation_config.json gives the sampling settings and the most tokens of an answer that a request leaves open.
-   * Without it they are neutral, and all that the context leaves. The end tokens of the file count in either case.
+   * Whether generation_config.json gives the defaults of a request: sampling settings and the maximum number
+   * of tokens. Without it sampling is neutral, and an answer may fill the context. The end tokens of the file
+   * count in either case.
    */
   modelDefaults: flag(true),
   /**
@@ -103,7 +105,7 @@ export const HOST_OPTIONS = {
    * A model that is stuck in one step for this long, as in a native call that never returns, is ended and loaded again; its
    * open requests fail. It is noticed up to a quarter later. Only with `link: 'process'`. Unit: milliseconds. 0: never.
    */
-  stepTimeoutMs: count({ least: 0, most: LONGEST_TIMEOUT_MS, cpuDefault: 300_000 }),
+  stepTimeoutMs: count({ min: 0, max: LONGEST_TIMEOUT_MS, cpuDefault: 300_000 }),
 } as const;
 
 type ValueOf<Entry> = Entry extends { readonly isInRange: (value: infer Value) => boolean } ? Value : never;
@@ -136,20 +138,20 @@ function oneOf<const Value extends string>(
 }
 
 function count<Default extends number | undefined>({
-  least,
-  most = Number.MAX_SAFE_INTEGER,
+  min,
+  max = Number.MAX_SAFE_INTEGER,
   cpuDefault,
   deviceDefault,
 }: {
-  readonly least: number;
-  readonly most?: number;
+  readonly min: number;
+  readonly max?: number;
   readonly cpuDefault: Default;
   readonly deviceDefault?: Default;
 }): OptionEntry<number, Default> {
   const range =
-    most === Number.MAX_SAFE_INTEGER
-      ? `a whole number of at least ${least}`
-      : `a whole number from ${least} to ${most}`;
-  const isInRange = (value: number) => Number.isInteger(value) && value >= least && value <= most;
+    max === Number.MAX_SAFE_INTEGER
+      ? `a whole number of at least ${min}`
+      : `a whole number from ${min} to ${max}`;
+  const isInRange = (value: number) => Number.isInteger(value) && value >= min && value <= max;
   return { cpuDefault, deviceDefault: deviceDefault ?? cpuDefault, range, isInRange };
 }

@@ -7,7 +7,7 @@ export interface ChatMessage {
   readonly name?: string;
   /** Calls of a past answer, which the template writes. */
   readonly tool_calls?: readonly ChatToolCall[];
-  /** Of a message with the role `tool`: the call whose result it is. */
+  /** Only for a message with the role `tool`: the call whose result it is. */
   readonly tool_call_id?: string;
   readonly reasoning_content?: string;
 }

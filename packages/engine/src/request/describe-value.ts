@@ -1,4 +1,4 @@
-/** Most characters of a text in a message. */
+/** Maximum number of characters of a text in a message. */
 const SHOWN_LENGTH = 80;
 
 /** A value in a message, whatever it is: a text in quotes, so that "0" is not taken for 0, and cut. */

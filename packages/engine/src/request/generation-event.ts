@@ -54,7 +54,7 @@ export interface ConstraintPosition {
 export interface ChoiceFinish {
   readonly reason: FinishReason;
   readonly stopReason: StopReason;
-  /** Of a choice with a constraint that ended by `length`. */
+  /** Only for a choice with a constraint that ended by `length`. */
   readonly constraintPosition?: ConstraintPosition;
 }
 

@@ -41,7 +41,7 @@ export interface StopConditions {
   readonly includeInOutput?: boolean;
   /** Do not end on the model's end-of-sequence tokens. Default: false. */
   readonly ignoreEos?: boolean;
-  /** Most generated tokens per choice. Default: what the context and the model's generation config leave. */
+  /** Maximum number of generated tokens per choice. Default: what the context and the model's generation config leave. */
   readonly maxTokens?: number;
   /**
    * No stop token, no stop string and no end-of-sequence token, ignored or not, before this many tokens.
@@ -91,7 +91,7 @@ export interface GenerationRequest {
   readonly truncatePromptTokens?: number;
   /**
    * Structured output: every complete choice matches it, and a choice that is cut off is the beginning of a match. After a
-   * chat prompt it applies to the answer, behind the reasoning.
+   * chat prompt it applies to the answer, after the reasoning.
    */
   readonly constraint?: ConstraintSpec;
   /** Functions that the model may call; only with a chat prompt. None: leave it out. */

@@ -10,11 +10,11 @@ export function wrongParameter(parameter: string, message: string): EngineError 
 }
 
 /** Throws: `invalid_request` unless `value` is a whole number within the bounds, which belong to the range. */
-export function checkCount(path: string, value: number, least: number, most: number): void {
-  if (Number.isInteger(value) && value >= least && value <= most) return;
+export function checkCount(path: string, value: number, min: number, max: number): void {
+  if (Number.isInteger(value) && value >= min && value <= max) return;
   throw wrongParameter(
     path,
-    `${path} must be a whole number from ${least} to ${most}; got ${describeValue(value)}.`,
+    `${path} must be a whole number from ${min} to ${max}; got ${describeValue(value)}.`,
   );
 }
 

@@ -1,5 +1,5 @@
 // Validates requests once: fills defaults and refuses wrong values, naming the parameter. `settleMaxTokens` does the part
-// that needs the prompt's length; no code behind this file checks a request again.
+// that needs the prompt's length; no later code checks a request again.
 
 import type { EngineError } from '../errors.ts';
 import type { ChatMessage } from './chat-message.ts';
@@ -97,8 +97,9 @@ export function validateGenerationRequest(request: GenerationRequest, limits: Re
 }
 
 /**
- * Most tokens of each choice: the requested limit, which must fit the context with the prompt, or else the lower of the
- * rest of the context and the model's own default. Throws: `prompt_too_long`, `invalid_request`.
+ * Maximum number of tokens in each choice: the requested limit, which must fit the context with the prompt,
+ * or else the lower of the rest of the context and the model's own default. Throws: `prompt_too_long`,
+ * `invalid_request`.
  */
 export function settleMaxTokens(
   { maxTokens: asked, rules: { minTokens } }: ValidRequest,

@@ -3,7 +3,7 @@
 import type { BeamSearch, LogprobsRequest, RepetitionDetection } from './generation-request.ts';
 import { checkCount, wrongParameter } from './parameter-checks.ts';
 
-/** Most candidates that are reported at one position. Source: the default of vLLM. */
+/** Maximum number of candidates that are reported at one position. Source: the default of vLLM. */
 const TOP_LOGPROBS_LIMIT = 20;
 
 /** A step of the search considers twice as many candidates as there are beams. */

@@ -76,7 +76,7 @@ export class ScriptedBlockModel extends ScriptedRunner implements BlockModelRunn
     return this.#blocksOf(row).slice(Math.floor(row.computedLength / this.blockLength));
   }
 
-  /** Those of the row's tokens, the ones of this call included. */
+  /** Blocks of the row's tokens, including the tokens of this call. */
   #blocksOf({ blocks, computedLength, tokenIds }: RunnerRow): readonly number[] {
     const count = Math.ceil((computedLength + tokenIds.length) / this.blockLength);
     return [...(blocks?.subarray(0, count) ?? [])];

@@ -14,15 +14,18 @@ export interface ScriptedModelOptions {
   readonly vocabSize?: number;
   readonly contextLength?: number;
   readonly slotCount?: number;
-  /** Of a model with slots. Default: none. */
+  /** Only for a model with slots. Default: none. */
   readonly rings?: Omit<WindowRings, 'save' | 'load'> | undefined;
-  /** Of a model with slots that has a memory. Default: none. */
+  /** Only for a recurrent model with slots. Default: none. */
   readonly states?: StatePool | undefined;
-  /** Most logits rows of a call. Default: one per slot and 8 more. */
+  /** Maximum number of logits rows of a call. Default: one per slot and 8 more. */
   readonly logitsLimit?: number;
   /** The token the model prefers after this history. Default: `hashTokens` of it, modulo the vocabulary. */
   readonly nextToken?: (history: readonly number[]) => number;
-  /** How far the preferred token's logit stands out. 0 makes draws spread over the vocabulary. Default: 40. */
+  /**
+   * How far the preferred token's logit is above the others. 0 makes draws spread over the vocabulary.
+   * Default: 40.
+   */
   readonly peak?: number;
   /** Whether the logits after this history are not numbers. Default: never. */
   readonly logitsFault?: (history: readonly number[]) => boolean;
@@ -192,7 +195,7 @@ export class ScriptedModel extends ScriptedRunner implements SlotModelRunner {
         throw new Error(`Slot ${slot} reads the state of ${before?.join()}, not that of its tokens.`);
       for (const { offset, entry } of states.writes) {
         if (offset < 0 || offset >= tokenIds.length || entry < 0 || entry >= this.states!.count)
-          throw new Error(`Slot ${slot} writes state ${entry} behind token ${offset}.`);
+          throw new Error(`Slot ${slot} writes state ${entry} after token ${offset}.`);
         if (isRead.has(entry) || written.has(entry)) throw new Error(`State ${entry} is used twice.`);
         written.add(entry);
         this.#states[entry] = history.slice(0, computedLength + offset + 1);

@@ -32,7 +32,7 @@ function read(dialect: ToolDialectName, format: 'think' | 'channels', text: stri
 }
 
 describe('an answer', () => {
-  it('has calls behind its reasoning; marks inside the reasoning are reasoning', () => {
+  it('has calls after its reasoning; marks inside the reasoning are reasoning', () => {
     expect(read('hermes', 'think', `<think>a ${CALL} b</think>\n\n${CALL}`)).toEqual({
       reasoning: `a ${CALL} b`,
       answer: '',

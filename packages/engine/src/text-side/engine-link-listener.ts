@@ -46,7 +46,7 @@ export class EngineLinkListener implements CoreLinkListener {
       this.requests.delete(message.requestId);
       return;
     }
-    // Before the answers, so that who has an answer and asks again was preceded by what is cached of it.
+    // Before the answers, so that the cache events of an answer precede any follow-up request to it.
     if (message.cacheEvents !== undefined) this.#callbacks.onCacheEvents?.(message.cacheEvents);
     for (const prefilled of message.prefilled) this.requests.get(prefilled.requestId)?.start(prefilled);
     for (const update of message.updates) {

@@ -51,7 +51,7 @@ export class EventQueue {
     this.#options = options;
   }
 
-  /** The error behind the queued events, in place of a `request-finish`. */
+  /** The error after the queued events, in place of a `request-finish`. */
   get error(): EngineError | null {
     return this.#error;
   }

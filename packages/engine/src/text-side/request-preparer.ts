@@ -23,7 +23,7 @@ import type { ToolDialects } from '../text/tools/tool-dialects.ts';
 import { truncatePrompt } from '../text/truncate-prompt.ts';
 import { throwIfAborted } from './aborted.ts';
 import { type RequestReasoning, readReasoning } from './request-reasoning.ts';
-import { type RequestTools, readTools, type ToolSurroundings } from './request-tools.ts';
+import { type RequestTools, readTools, type ToolDependencies } from './request-tools.ts';
 
 export interface PreparedRequest {
   readonly valid: ValidRequest;
@@ -48,13 +48,13 @@ export interface RequestPreparerParts {
 export class RequestPreparer {
   readonly #parts: RequestPreparerParts;
   readonly #limits: RequestLimits;
-  readonly #toolSurroundings: ToolSurroundings;
+  readonly #toolDependencies: ToolDependencies;
 
   constructor(parts: RequestPreparerParts) {
     const { vocabSize, contextLength, samplingDefaults, eosTokenIds } = parts.info;
     const { mainEosTokenId } = parts.tokenizer;
     this.#parts = parts;
-    this.#toolSurroundings = parts;
+    this.#toolDependencies = parts;
     this.#limits = { vocabSize, contextLength, samplingDefaults, eosTokenIds, mainEosTokenId };
   }
 
@@ -66,7 +66,7 @@ export class RequestPreparer {
     const valid = validateGenerationRequest(request, this.#limits);
     const badTokenSequences = await this.#tokenizeBadWords(request, valid);
     const keep = request.truncatePromptTokens;
-    const { prompt, tools } = readTools(request, valid.tools, this.#toolSurroundings);
+    const { prompt, tools } = readTools(request, valid.tools, this.#toolDependencies);
     const encoded = await prompts.encodePrompt(prompt, signal, {
       mayOverflow: keep !== undefined,
       share: request.share,
@@ -96,7 +96,7 @@ export class RequestPreparer {
     const request = { prompt: asked, ...(tools !== undefined && { tools }) };
     checkRequestShape(request);
     checkPrompt(asked, this.#limits.vocabSize);
-    const { prompt } = readTools(request, validateTools(request), this.#toolSurroundings);
+    const { prompt } = readTools(request, validateTools(request), this.#toolDependencies);
     return this.#parts.prompts.encodePrompt(prompt, signal, { mayOverflow: true, share });
   }
 

@@ -1,5 +1,5 @@
 // The reasoning of one request: the model's format, and whether the prompt has opened the reasoning. Decided once, for the
-// splitter of the output and for a constraint, which begins to apply behind the reasoning.
+// splitter of the output and for a constraint, which begins to apply after the reasoning.
 
 import type { SubmittedReasoning } from '../protocol/messages.ts';
 import type { ChatMessage } from '../request/chat-message.ts';
@@ -23,7 +23,7 @@ export interface RequestReasoning {
   readonly specialIds: ReadonlySet<number>;
 }
 
-/** More prompt tokens than the end of any chat template behind the last message. A mark is a few tokens long. */
+/** More prompt tokens than the end of any chat template after the last message. A mark is a few tokens long. */
 const PROMPT_TAIL_LENGTH = 32;
 
 /** Header of the message with the answer in the format `channels`. Messages of other channels come before it. */

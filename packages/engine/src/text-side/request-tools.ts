@@ -18,7 +18,7 @@ export interface RequestTools extends Pick<ValidTools, 'choice' | 'parallel' | '
   readonly specialIds: ReadonlySet<number>;
 }
 
-export interface ToolSurroundings {
+export interface ToolDependencies {
   readonly templates: Pick<ChatTemplates, 'select'>;
   readonly dialects: ToolDialects;
   readonly tokenizer: Pick<Tokenizer, 'tokenId'>;
@@ -28,7 +28,7 @@ export interface ToolSurroundings {
 export function readTools(
   { prompt }: Pick<GenerationRequest, 'prompt'>,
   valid: ValidTools | undefined,
-  { templates, dialects, tokenizer }: ToolSurroundings,
+  { templates, dialects, tokenizer }: ToolDependencies,
 ): { readonly prompt: Prompt; readonly tools: RequestTools | null } {
   if (valid === undefined || typeof prompt === 'string' || prompt.messages === undefined)
     return { prompt, tools: null };

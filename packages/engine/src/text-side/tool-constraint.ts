@@ -14,7 +14,10 @@ export interface ToolConstraint {
   readonly triggers: SubmittedTriggers | undefined;
 }
 
-/** Throws: `invalid_request` for a schema that the model's calls cannot have, or a constraint that cannot stand beside calls. */
+/**
+ * Throws: `invalid_request` for a schema that the model's calls cannot have, or a constraint that cannot be
+ * combined with calls.
+ */
 export function toToolConstraint(
   { dialect, tools, choice, parallel, style: ofCalls }: RequestTools,
   { constraint }: Pick<GenerationRequest, 'constraint'>,
@@ -59,7 +62,10 @@ function toAnswerNode(constraint: ConstraintSpec): TagNode {
   if ('choice' in constraint)
     return { kind: 'choice', items: constraint.choice.map(text => ({ kind: 'text', text })) };
   if ('grammar' in constraint) return { kind: 'grammar', text: constraint.grammar, place };
-  throw wrongParameter('constraint', 'A structural tag cannot stand beside tools: leave one of them out.');
+  throw wrongParameter(
+    'constraint',
+    'A structural tag cannot be combined with tools: leave one of them out.',
+  );
 }
 
 function readSchema(schema: unknown): never {

@@ -9,7 +9,7 @@ const BAD_WORD_LIMIT = 1024;
 /** Unit: UTF-16 code units. Every word is tokenized twice on the thread that serves all requests. */
 const BAD_WORD_LENGTH_LIMIT = 256;
 const BAD_WORDS_LENGTH_LIMIT = 16_384;
-/** Words encoded between two yields: so many of the longest take one or two milliseconds. */
+/** Words encoded between two yields: this many of the longest take one or two milliseconds. */
 const WORDS_PER_TURN = 16;
 
 /** The words, each once. Throws: `invalid_request` naming the word. */

@@ -16,7 +16,7 @@ export interface TemplateCall {
   readonly variables: TemplateVariables;
   /** The template came with the request, so it runs in a worker that can be killed. */
   readonly isForeign: boolean;
-  /** Text of the last message, when the prompt is to be cut behind it. */
+  /** Text of the last message, when the prompt is to be cut after it. */
   readonly openText?: string;
 }
 
@@ -108,7 +108,7 @@ export class ChatTemplates {
       });
     }
     const open = isOpen ? markFinalMessage(messages) : null;
-    const taste = tasteOf(source);
+    const traits = traitsOf(source);
     return {
       source,
       isForeign: !isOwn,
@@ -117,7 +117,7 @@ export class ChatTemplates {
         ...this.#specialTokens,
         documents: null,
         ...options.variables,
-        messages: (open?.messages ?? messages).map(message => toTemplateMessage(message, taste)),
+        messages: (open?.messages ?? messages).map(message => toTemplateMessage(message, traits)),
         tools: options.tools ?? null,
         add_generation_prompt: options.addGenerationPrompt ?? true,
       },
@@ -138,13 +138,13 @@ export class ChatTemplates {
   }
 }
 
-/** Why no conversation can be written with a template, to be read behind its name; undefined where one can. */
+/** Why no conversation can be written with a template, to be read after its name; undefined where one can. */
 export function findTemplateFault(source: string): string | undefined {
   return source.length > TEMPLATE_LENGTH_LIMIT ? TOO_LONG : findParseFault(source);
 }
 
 /** The form of messages that a template expects. */
-interface TemplateTaste {
+interface TemplateTraits {
   /** Templates that walk over content parts get lists, the others text with the parts on lines of their own. */
   readonly walksParts: boolean;
   /**
@@ -161,8 +161,8 @@ interface TemplateTaste {
 const WALKS_PARTS = /\{%[-+]?\s*for\s+\w+\s+in\s+(?:\w+\.content|\w+\[['"]content['"]\])/;
 const TAKES_TEXT = /\bcontent(?:['"]\])?\s+is\s+(?:not\s+)?string\b/;
 
-/** Read once for all messages, of which there may be thousands. */
-function tasteOf(source: string): TemplateTaste {
+/** Call it once for all messages, because there may be thousands. */
+function traitsOf(source: string): TemplateTraits {
   return {
     walksParts: WALKS_PARTS.test(source),
     takesText: TAKES_TEXT.test(source),
@@ -173,7 +173,7 @@ function tasteOf(source: string): TemplateTaste {
 
 function toTemplateMessage(
   message: ChatMessage,
-  { walksParts, takesText, knowsDevelopers, readsThinking }: TemplateTaste,
+  { walksParts, takesText, knowsDevelopers, readsThinking }: TemplateTraits,
 ): Readonly<Record<string, unknown>> {
   const { content, role, reasoning_content: reasoning } = message;
   const wantsParts = walksParts && role !== 'tool';

@@ -1,4 +1,4 @@
-// Leaves the last message of a rendered conversation open, so that the answer continues it: a mark is put behind its
+// Leaves the last message of a rendered conversation open, so that the answer continues it: a mark is put after its
 // text before the template runs, and the prompt is cut at the mark. chat-template.ts sets the mark, prompt-encoder.ts
 // cuts. Source: `apply_chat_template(continue_final_message=True)` of transformers 4.57.
 

@@ -1,5 +1,5 @@
 // Adds the text and the bytes of every token to the log probabilities of the token side, which are ids and numbers.
-// Caller: `../generation.ts`, when a reader takes an event.
+// Caller: `../text-side/event-queue.ts`, when a reader takes an event.
 
 import { nextTurn } from '@ortler/worker';
 import type { CandidateLogprob, TokenLogprob } from '../request/generation-event.ts';

@@ -18,14 +18,14 @@ export interface PromptEncoderOptions {
   readonly modelDir: string;
   readonly tokenizer: Tokenizer;
   readonly templates: ChatTemplates;
-  /** Most bytes of text one token can stand for. */
+  /** Maximum number of bytes of text one token can stand for. */
   readonly longestTokenSpan: number;
   readonly contextLength: number;
   readonly templateTimeLimitMs?: number;
   readonly encodeTimeLimitMs?: number;
 }
 
-/** Texts up to this length are handled at once; so many letters without a break take 7 to 28 ms on a busy core. */
+/** Texts up to this length are handled at once; this many letters without a break take 7 to 28 ms on a busy core. */
 const INLINE_TEXT_LENGTH = 2048;
 const TEMPLATE_TIME_LIMIT_MS = 2_000;
 /** Far above the start time of a thread on a slow core. */
@@ -140,9 +140,9 @@ export class PromptEncoder {
     share: string | undefined,
   ): Promise<Int32Array> {
     const { longestTokenSpan, contextLength } = this.#options;
-    const leastTokenCount = Math.ceil(Buffer.byteLength(text) / longestTokenSpan);
-    if (leastTokenCount > contextLength)
-      throw promptTooLong({ contextLength, promptLength: leastTokenCount, isLeast: true });
+    const minTokenCount = Math.ceil(Buffer.byteLength(text) / longestTokenSpan);
+    if (minTokenCount > contextLength)
+      throw promptTooLong({ contextLength, promptLength: minTokenCount, isLeast: true });
     return this.encode(text, addSpecialTokens, signal, share);
   }
 }

@@ -82,7 +82,7 @@ export class StopStringMatcher {
   }
 }
 
-/** Index that leaves the last `count` code points behind it. */
+/** Index that leaves the last `count` code points after it. */
 function holdBackCut(text: string, count: number): number {
   let cut = text.length;
   for (let i = 0; i < count && cut > 0; i++) {

@@ -17,7 +17,7 @@ const NORMALIZER_SHRINKAGE: Readonly<Record<string, number>> = {
   Prepend: 1,
 };
 
-/** Most bytes of text that one token can stand for; infinite where no such bound holds. */
+/** Maximum number of bytes of text that one token can stand for; infinite where no such bound holds. */
 export function longestTokenSpan(json: TokenizerJson, tokenBytes: TokenBytes): number {
   // Tokens that strip the space around them, and one unknown token for any number of unknown characters.
   if (json.added_tokens.some(token => token.lstrip || token.rstrip)) return Number.POSITIVE_INFINITY;

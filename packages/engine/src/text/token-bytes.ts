@@ -48,7 +48,7 @@ export class TokenBytes {
     this.#bytes = sink.toBytes();
   }
 
-  /** A copy of all bytes one behind the other, and where each id's begin; one offset more than there are ids. */
+  /** A copy of all bytes one after the other, and where each id's begin; one offset more than there are ids. */
   toTable(): { readonly bytes: Uint8Array<ArrayBuffer>; readonly offsets: Uint32Array<ArrayBuffer> } {
     return { bytes: this.#bytes.slice(), offsets: this.#offsets.slice() };
   }

@@ -81,7 +81,7 @@ describe('added tokens of tokenizer_config.json', () => {
     );
   });
 
-  test('are refused by their place when they are none', () => {
+  test('are refused with their place when they are not valid', () => {
     for (const entry of [null, {}, { content: 1 }])
       expect(() => withConfiguredTokens(tokenizer, { 5: entry })).toThrow('"added_tokens_decoder.5"');
     expect(() => withConfiguredTokens(tokenizer, { five: { content: '<z>' } })).toThrow(

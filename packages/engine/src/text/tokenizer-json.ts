@@ -56,7 +56,7 @@ export async function readTokenizerFiles(modelDir: string): Promise<TokenizerFil
     readJson(modelDir, 'config.json'),
     readJson(modelDir, 'generation_config.json'),
   ]);
-  if (tokenizer === null) throw invalid('tokenizer.json', `there is none in ${modelDir}`);
+  if (tokenizer === null) throw invalid('tokenizer.json', `the folder ${modelDir} has no such file`);
   return {
     tokenizer: withConfiguredTokens(parseTokenizerJson(tokenizer), config?.added_tokens_decoder),
     config: { ...specialTokens, ...config },

@@ -17,7 +17,7 @@ export interface FeedbackQuery {
   /** `{ $expr: operation }`, not validated yet; absent means every row of the project. */
   readonly query?: unknown;
   readonly sortBy?: readonly SortKey[] | null;
-  /** Most rows; absent means `QueryLimits.maxRowCount`. */
+  /** Maximum number of rows; absent means `QueryLimits.maxRowCount`. */
   readonly limit?: number | null;
   readonly offset?: number | null;
   /** Keyset pagination: rows after this cursor of `CompiledFeedbackQuery.toCursor`, for the same sort order. */

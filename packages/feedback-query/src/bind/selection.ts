@@ -37,7 +37,7 @@ export function bindSelection(names: readonly string[] | null | undefined, limit
   const counts = names.filter(name => COUNT.test(name));
   if (counts.length === names.length) return { kind: 'count', keys: counts };
   if (counts.length > 0) {
-    throw new QueryError('mixed_count', ['fields'], 'count(*) cannot stand beside other fields');
+    throw new QueryError('mixed_count', ['fields'], 'count(*) cannot be combined with other fields');
   }
   const fields = new Map<string, SelectedField>();
   names.forEach((name, index) => {

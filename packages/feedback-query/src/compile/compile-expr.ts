@@ -17,7 +17,7 @@ const OPERATORS = {
 /** Longest flat chain of AND or OR. SQLite counts each operand as one level of nesting, of at most 1000. */
 const MAX_CHAIN_LENGTH = 50;
 
-/** Most costly operands between two points at which a statement may be stopped. */
+/** Maximum number of costly operands between two points at which a statement may be stopped. */
 const MAX_UNINTERRUPTED = 8;
 
 /** SQL of a condition for a WHERE clause; null means false. Parenthesised, or a single function call. */

@@ -15,7 +15,7 @@ import { type QueryDialect, TABLE_ALIAS } from './dialect.ts';
 import { fragment, type SqlFragment, toExpression, trustedSql } from './sql-fragment.ts';
 import { sqlWriter } from './sql-writer.ts';
 
-/** Most refs of one sample. */
+/** Maximum number of refs of one sample. */
 export const MAX_SAMPLE_LIMIT = 5_000;
 export const DEFAULT_SAMPLE_LIMIT = 2_000;
 
@@ -28,7 +28,7 @@ export interface PayloadSampleQuery {
   readonly feedbackType?: string | null;
   /** Exact, or all versions of an object when it ends in `:*`. */
   readonly triggerRef?: string | null;
-  /** Most distinct refs, 1 to `MAX_SAMPLE_LIMIT`. */
+  /** Maximum number of distinct refs, 1 to `MAX_SAMPLE_LIMIT`. */
   readonly sampleLimit?: number;
 }
 

@@ -73,8 +73,8 @@ function laterOf(terms: readonly ComparedTerm[]): SqlFragment | null {
   const rest = laterOf(terms.slice(half));
   if (rest === null) return first;
   const equal = terms.slice(0, half).map(term => term.equal);
-  const behind = fragment`(${joinFragments([...equal, rest], ' AND ')})`;
-  return first === null ? behind : fragment`(${first} OR ${behind})`;
+  const laterInRest = fragment`(${joinFragments([...equal, rest], ' AND ')})`;
+  return first === null ? laterInRest : fragment`(${first} OR ${laterInRest})`;
 }
 
 /** A redundant bound on the first term: an index scan starts at the cursor, so every page costs the same. */

@@ -14,7 +14,7 @@ const QUALIFIED_COLUMN = new RegExp(`(^|[ (])${TABLE_ALIAS}\\.`, 'g');
 /**
  * SQL text for `CREATE INDEX`, without the table alias: the expression that a filter compares with a text or a number.
  *
- * Throws: `QueryError` for a name that is no payload path of letters, digits and `_`.
+ * Throws: `QueryError` for a name that is not a payload path of letters, digits and `_`.
  */
 export function payloadIndexExpression(name: string, reading: IndexReading, dialect: QueryDialect): string {
   const field = parseField(name, ['field']);

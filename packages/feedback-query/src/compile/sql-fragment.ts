@@ -6,7 +6,7 @@ import { ExpressionWrapper, RawNode, ValueNode } from 'kysely';
 export type ParameterValue = string | number | bigint;
 
 /**
- * Shape: `texts.length === values.length + 1`; value `i` stands between text `i` and `i + 1`.
+ * Shape: `texts.length === values.length + 1`; value `i` is between text `i` and `i + 1`.
  */
 export interface SqlFragment {
   readonly texts: readonly string[];

@@ -4,19 +4,19 @@ import { QueryError, type QueryPath } from '../errors.ts';
 export interface QueryLimits {
   /** Deepest nesting of operators. */
   readonly maxDepth: number;
-  /** Most operators, fields and literals in total. */
+  /** Maximum number of operators, fields and literals in total. */
   readonly maxNodeCount: number;
-  /** Most elements of one `$in` list or operands of one `$and`. */
+  /** Maximum number of elements of one `$in` list or operands of one `$and`. */
   readonly maxListLength: number;
   /** Unit: UTF-16 units. Longest literal text. */
   readonly maxTextLength: number;
   /** Unit: UTF-16 units. Longest field name, path included. */
   readonly maxFieldLength: number;
-  /** Most segments of a payload path. */
+  /** Maximum number of segments of a payload path. */
   readonly maxSegmentCount: number;
-  /** Most entries of `fields` and of `sort_by`. */
+  /** Maximum number of entries of `fields` and of `sort_by`. */
   readonly maxFieldCount: number;
-  /** Most rows of one answer; a request without a limit gets this many. */
+  /** Maximum number of rows of one answer; a request without a limit gets this many. */
   readonly maxRowCount: number;
 }
 

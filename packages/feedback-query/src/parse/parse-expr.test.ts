@@ -125,7 +125,7 @@ describe('parseExpr', () => {
     expect(message).toBe('Tuple should have at most 1 item after validation, not 2');
   });
 
-  it('tells malformed from unanswerable', () => {
+  it('distinguishes malformed from unanswerable', () => {
     expect(refusalOf(() => parseExpr({ $and: [] })).fault).toBe('unanswerable');
     expect(refusalOf(() => parseExpr({ $and: 1 })).fault).toBe('malformed');
   });

@@ -30,7 +30,7 @@ function toObject(entries: readonly (readonly [string, unknown])[]): object {
   return Object.fromEntries(entries);
 }
 
-/** All ways to a value that is no container. */
+/** All ways to a value that is not a container. */
 function* ways(value: unknown, way: readonly Step[]): Generator<{ way: readonly Step[]; leaf: unknown }> {
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index++) yield* ways(value[index], [...way, { index }]);

@@ -41,7 +41,7 @@ export class PayloadPathCollector {
     for (const _ of this.addInSlices(payload));
   }
 
-  /** The same; yields now and then, so that the caller may pause. */
+  /** Like `add`, but yields now and then, so that the caller may pause. */
   *addInSlices(payload: string): Generator<void> {
     const parsed = parseObject(payload);
     yield;

@@ -105,7 +105,7 @@ function checkVersion(reader: HeaderReader): void {
   // A small number with its bytes in the other order.
   if (version !== 0 && (version & 0xffff) === 0)
     throw reader.unsupported('the file is big-endian; only little-endian files are read');
-  throw reader.unsupported(`version ${version} is not read; allowed are ${VERSIONS.join(' and ')}`);
+  throw reader.unsupported(`version ${version} is not supported; supported: ${VERSIONS.join(' and ')}`);
 }
 
 function readAlignment(reader: HeaderReader, metadata: GgufMetadata): number {
@@ -114,5 +114,5 @@ function readAlignment(reader: HeaderReader, metadata: GgufMetadata): number {
   const isPower = typeof alignment === 'number' && Number.isInteger(Math.log2(alignment));
   if (isPower && alignment >= 1 && alignment <= MAX_ALIGNMENT) return alignment;
   reader.enter({ name: `metadata key "${key}"`, key });
-  throw reader.corrupt(`is ${String(alignment)}; allowed are powers of two up to ${MAX_ALIGNMENT}`);
+  throw reader.corrupt(`is ${String(alignment)}; allowed: powers of two up to ${MAX_ALIGNMENT}`);
 }

@@ -64,11 +64,11 @@ export class HeaderReader {
   count(): number {
     const value = this.uint64();
     if (value > BigInt(Number.MAX_SAFE_INTEGER))
-      throw this.corrupt(`holds the number ${value}, which is no size`);
+      throw this.corrupt(`holds the number ${value}, which is not a size`);
     return Number(value);
   }
 
-  /** A length of elements that take at least so many bytes each. Throws: `corrupt` when the rest of the file is too short. */
+  /** A length of elements that take at least this many bytes each. Throws: `corrupt` when the rest of the file is too short. */
   length(elementBytes: number): number {
     const count = this.count();
     if (count * elementBytes <= this.remainingBytes) return count;
@@ -85,7 +85,7 @@ export class HeaderReader {
     return this.#buffer.subarray(at, at + count);
   }
 
-  /** A length in 64 bits and so many bytes of UTF-8. */
+  /** A length in 64 bits and this many bytes of UTF-8. */
   string(): string {
     const length = this.length(1);
     if (length > MAX_STRING_BYTES)

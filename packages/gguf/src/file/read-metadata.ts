@@ -4,7 +4,7 @@
 import type { GgufMetadata, GgufValue } from '../metadata.ts';
 import type { HeaderReader } from './header-reader.ts';
 
-/** Numbers of the types of values that are no numbers. */
+/** Numbers of the types of values that are not numbers. */
 const BOOL = 7;
 const STRING = 8;
 const ARRAY = 9;
@@ -86,12 +86,12 @@ function readArray(reader: HeaderReader, depth: number): GgufValue {
 
 function readBool(reader: HeaderReader): boolean {
   const byte = reader.bytes(1)[0]!;
-  if (byte > 1) throw reader.corrupt(`has the boolean ${byte}; allowed are 0 and 1`);
+  if (byte > 1) throw reader.corrupt(`has the boolean ${byte}; allowed: 0 and 1`);
   return byte === 1;
 }
 
 function numberType(reader: HeaderReader, type: number): NumberType {
   const found = NUMBERS.get(type);
-  if (found === undefined) throw reader.corrupt(`has a value of type ${type}; allowed are 0 to 12`);
+  if (found === undefined) throw reader.corrupt(`has a value of type ${type}; allowed: 0 to 12`);
   return found;
 }

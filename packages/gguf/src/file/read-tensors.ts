@@ -38,7 +38,7 @@ export function readTensorInfos(reader: HeaderReader, tensorCount: number, align
 function readTensorInfo(reader: HeaderReader, name: string, alignment: number): GgufTensor {
   const rank = reader.uint32();
   if (rank < 1 || rank > MAX_DIMENSIONS)
-    throw reader.corrupt(`has ${rank} dimensions; allowed are 1 to ${MAX_DIMENSIONS}`);
+    throw reader.corrupt(`has ${rank} dimensions; allowed: 1 to ${MAX_DIMENSIONS}`);
   const dimensions = Array.from({ length: rank }, () => reader.count());
   const elementCount = dimensions.reduce((product, dimension) => product * dimension, 1);
   const id = reader.uint32();
@@ -47,17 +47,19 @@ function readTensorInfo(reader: HeaderReader, name: string, alignment: number): 
   if (elementCount < 1 || !Number.isSafeInteger(elementCount))
     throw reader.corrupt(`has the dimensions [${dimensions}]`);
   if (dimensions[0]! % type.blockLength !== 0) {
-    const fault = `has rows of ${dimensions[0]} elements, which are no whole blocks of ${type.name} (${type.blockLength})`;
+    const fault = `has rows of ${dimensions[0]} elements, which are not whole blocks of ${type.name} (${type.blockLength})`;
     throw reader.corrupt(fault);
   }
   const byteLength = (elementCount / type.blockLength) * type.blockBytes;
   const begin = reader.count();
   if (begin % alignment !== 0)
-    throw reader.corrupt(`begins at offset ${begin}, which is no multiple of ${alignment}`);
+    throw reader.corrupt(`begins at offset ${begin}, which is not a multiple of ${alignment}`);
   return { name, type, dimensions, begin, end: begin + byteLength };
 }
 
-/** The tensors with their places in the file. Throws: `corrupt` for those that overlap or end behind the file. */
+/**
+ * The tensors with their places in the file. Throws: `corrupt` for those that overlap or end beyond the file.
+ */
 export function placeTensors(
   reader: HeaderReader,
   tensors: readonly GgufTensor[],

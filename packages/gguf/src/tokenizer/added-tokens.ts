@@ -6,7 +6,7 @@ import type { AddedToken } from './tokenizer-json.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
 /**
- * Phi-3 drops white space behind its tokens, except behind these. The file does not say so; other published families with
+ * Phi-3 drops white space after its tokens, except after these. The file does not say so; other published families with
  * SentencePiece vocabularies strip nothing.
  */
 const PHI3_ARCHITECTURE = 'phi3';

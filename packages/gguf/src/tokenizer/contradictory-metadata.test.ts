@@ -40,14 +40,14 @@ describe('contradictory metadata', () => {
       byteLevel(),
       { 'tokenizer.ggml.merges': ['a b', 'ab q'] },
       'merges',
-      'merge 1 is "ab q", but "q" is no token',
+      'merge 1 is "ab q", but "q" is not a token',
     ],
     [
       'a merge to an unknown token',
       byteLevel(),
       { 'tokenizer.ggml.merges': ['b a'] },
       'merges',
-      'merge 0 is "b a", but "ba" is no token',
+      'merge 0 is "b a", but "ba" is not a token',
     ],
     [
       'a merge of one token',
@@ -65,7 +65,7 @@ describe('contradictory metadata', () => {
       'has 1 numbers for 11 tokens (tokenizer.ggml.tokens)',
     ],
     [
-      'a score that is no number',
+      'a score that is not a number',
       sentencePiece(),
       { 'tokenizer.ggml.scores': new Float32Array(11).fill(Number.NaN) },
       'scores',
@@ -76,14 +76,14 @@ describe('contradictory metadata', () => {
       byteLevel(),
       { 'tokenizer.ggml.eos_token_id': 10 },
       'eos_token_id',
-      'is 10, which is no id of a vocabulary of 10 tokens',
+      'is 10, which is not an id of a vocabulary of 10 tokens',
     ],
     [
       'a negative id',
       byteLevel(),
       { 'tokenizer.ggml.padding_token_id': -1 },
       'padding_token_id',
-      'is -1, which is no id of a vocabulary of 10 tokens',
+      'is -1, which is not an id of a vocabulary of 10 tokens',
     ],
     [
       'an id of the padding',

@@ -5,7 +5,7 @@ import { SCORES_KEY, type Vocabulary } from './vocabulary.ts';
 
 export const MERGES_KEY = 'tokenizer.ggml.merges';
 
-/** The merges as the file lists them, `left right`. Throws: `corrupt` for a merge whose parts or result are no tokens. */
+/** The merges as the file lists them, `left right`. Throws: `corrupt` for a merge whose parts or result are not tokens. */
 export function readMerges(fields: MetadataFields, { idOf }: Vocabulary): readonly string[] {
   const merges = fields.texts(MERGES_KEY);
   if (merges === undefined) throw fields.corrupt(MERGES_KEY, 'is missing');
@@ -19,7 +19,7 @@ export function readMerges(fields: MetadataFields, { idOf }: Vocabulary): readon
     if (space === -1 || right === '')
       throw fields.corrupt(MERGES_KEY, `${shown}, not two tokens with a space between`);
     const missing = [left, right, left + right].find(text => !idOf.has(text))!;
-    throw fields.corrupt(MERGES_KEY, `${shown}, but ${JSON.stringify(missing)} is no token`);
+    throw fields.corrupt(MERGES_KEY, `${shown}, but ${JSON.stringify(missing)} is not a token`);
   }
   return merges;
 }

@@ -52,7 +52,7 @@ export class MetadataFields {
       throw this.#wrongType(key, 'an integer', value);
     const id = Number(value);
     if (!Number.isInteger(id) || id < 0 || id >= tokenCount)
-      throw this.corrupt(key, `is ${value}, which is no id of a vocabulary of ${tokenCount} tokens`);
+      throw this.corrupt(key, `is ${value}, which is not an id of a vocabulary of ${tokenCount} tokens`);
     return id;
   }
 

@@ -31,7 +31,7 @@ describe('added tokens', () => {
     ]);
   });
 
-  it('drop white space behind them in Phi-3, but for three', () => {
+  it('drop white space after them in Phi-3, but for three', () => {
     const tokens: MadeUpToken[] = [
       ['<unk>', 'control'],
       ['<s>', 'control'],
@@ -69,12 +69,12 @@ describe('the end of an answer', () => {
     expect(endsOf([['x'], ['y'], ['z'], ['w']], ids)).toEqual(['z', 'y', 'x']);
   });
 
-  it('is at tokens known by their text too, behind the one that the file names', () => {
+  it('is at tokens known by their text too, after the one that the file names', () => {
     const tokens: MadeUpToken[] = [['<|endoftext|>', 'control'], ['<|im_end|>', 'normal'], ['b']];
     expect(endsOf(tokens, { 'tokenizer.ggml.eos_token_id': 1 })).toEqual(['<|im_end|>', '<|endoftext|>']);
   });
 
-  it('is not at HTML: </s> and its like count as control tokens only', () => {
+  it('is not at HTML: </s> and the like count as control tokens only', () => {
     expect(endsOf([['</s>', 'userDefined'], ['<eos>', 'normal'], ['a']])).toEqual([]);
     expect(endsOf([['</s>', 'control'], ['<eos>', 'control'], ['a']])).toEqual(['</s>', '<eos>']);
   });

@@ -1,5 +1,5 @@
-// The types of what is made: the content of tokenizer.json, tokenizer_config.json and generation_config.json, so far as a GGUF
-// file has it.
+// Types of the converted files: the content of tokenizer.json, tokenizer_config.json and
+// generation_config.json, as far as a GGUF file has it.
 
 /** A normalizer, pre-tokenizer, post-processor or decoder; fields depend on `type`. */
 export interface TokenizerStage {

@@ -7,7 +7,7 @@
 
 export const BLOCK_LENGTH = 32;
 
-/** The block types. `bits` are those that a code takes, `offset` is the code of zero. */
+/** The block types. `bits`: bits of a code. `offset`: the code that stands for zero. */
 export const BLOCK_TYPES = {
   Q8_0: { bits: 8, offset: 128, hasMinimum: false, blockBytes: 34 },
   Q4_0: { bits: 4, offset: 8, hasMinimum: false, blockBytes: 18 },

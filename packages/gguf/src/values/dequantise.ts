@@ -6,7 +6,10 @@ import { halfValue } from './half.ts';
 import { readQ2K, readQ3K, readQ4K, readQ5K, readQ6K, type SuperBlockReader } from './k-quants.ts';
 import { blockLayout, type GgufType } from './tensor-types.ts';
 
-/** The codes of MXFP4 round powers that float16 does not have. */
+/**
+ * Types with a reader of their own. MXFP4 has one although its blocks have codes: moved codes round scales
+ * below float16.
+ */
 type TableType = 'MXFP4' | Exclude<GgufType, BlockType | 'F32' | 'F16' | 'BF16'>;
 
 const READERS: Readonly<Record<TableType, SuperBlockReader>> = {

@@ -22,7 +22,9 @@ export type SuperBlockType = keyof typeof SUPER_BLOCK_TYPES;
 export interface SuperBlockCodes {
   /** Without sign. Shape: `[256]`. */
   readonly codes: Uint8Array;
-  /** Of each 32 elements the scale and the minimum; in Q6_K and Q3_K two scales, in two's complement. Shape: `[8, 2]`. */
+  /**
+   * Scale and minimum of each 32 elements; in Q6_K and Q3_K two scales, in two's complement. Shape: `[8, 2]`.
+   */
   readonly scales: Uint8Array;
   /** Bits of float16. */
   factor: number;

@@ -78,7 +78,7 @@ export class PartialBlob {
     return this.#missing.size === 0;
   }
 
-  /** The chunk that a position lies in. */
+  /** The chunk of a position. */
   chunkAt(position: number): Chunk {
     const index = Math.floor(position / this.#chunkBytes);
     const start = index * this.#chunkBytes;

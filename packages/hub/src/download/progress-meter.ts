@@ -33,7 +33,7 @@ export class ProgressMeter {
     /** Bytes that are there now. It may shrink, when bytes were wrong. */
     readonly countDone: () => number;
     readonly intervalMs: number;
-    /** A clock, of which only differences matter. Unit: milliseconds. */
+    /** A clock; only differences of its values matter. Unit: milliseconds. */
     readonly now: () => number;
     readonly report: (progress: DownloadProgress) => void;
   }) {

@@ -5,11 +5,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 export type Fault =
   | { readonly kind: 'status'; readonly status: number; readonly headers?: Readonly<Record<string, string>> }
-  /** The connection is cut after so many bytes of the body. */
+  /** The connection is cut after this many bytes of the body. */
   | { readonly kind: 'cut'; readonly afterBytes: number }
   /** The body ends early, with a Content-Length that fits. */
   | { readonly kind: 'truncate'; readonly afterBytes: number }
-  /** Nothing more is sent after so many bytes. */
+  /** Nothing more is sent after this many bytes. */
   | { readonly kind: 'silence'; readonly afterBytes: number }
   /** One byte is changed. */
   | { readonly kind: 'wrong-byte' }

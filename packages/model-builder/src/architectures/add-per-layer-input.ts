@@ -1,4 +1,4 @@
-// What a layer adds for its own input, behind its MLP.
+// What a layer adds for its own input, after its MLP.
 
 import type { GraphContext } from '../blocks/block-context.ts';
 import { perLayerUpdate } from '../blocks/per-layer-input.ts';
@@ -6,7 +6,7 @@ import { addUpdate } from '../blocks/residual-stream.ts';
 import type { DecoderWeights } from '../hugging-face/decoder-weights.ts';
 import { layerNorm } from './placed-norms.ts';
 
-/** The residual stream behind it; `project` multiplies by a matrix of the layer. */
+/** The residual stream after it; `project` multiplies by a matrix of the layer. */
 export function addPerLayerInput(
   context: GraphContext & { readonly weights: DecoderWeights },
   layer: number,

@@ -1,4 +1,4 @@
-// Cohere Command R7B and A: attention and MLP side by side behind one layer norm, rotations of neighbouring elements in the layers
+// Cohere Command R7B and A: attention and MLP side by side after one layer norm, rotations of neighbouring elements in the layers
 // with a window, and none in the others.
 // Source: transformers, models/cohere2/modeling_cohere2.py
 

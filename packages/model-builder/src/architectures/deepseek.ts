@@ -1,4 +1,4 @@
-// DeepSeek-V2 and V3, and models with their layers: latent attention, and behind ordinary first layers experts with some that all
+// DeepSeek-V2 and V3, and models with their layers: latent attention, and after ordinary first layers experts with some that all
 // tokens share. V2 chooses experts by softmax scores, V3 by sigmoids with a bias; both may choose groups of experts first. Layers that
 // predict further tokens are left out.
 // Source: transformers, models/deepseek_v2 and models/deepseek_v3; DeepSeek's own code for the keys that transformers does not read
@@ -7,13 +7,7 @@ import type { DecoderConfig } from '../hugging-face/decoder-config.ts';
 import { type ExpertsConfig, SHARED_EXPERT_MODULES } from '../hugging-face/experts-config.ts';
 import type { Architecture, ConfigReader, DecoderFeatures } from './architecture.ts';
 import type { ConfigKeys } from './config-keys.ts';
-import {
-  expertsBehindFirst,
-  mixtureLayers,
-  readExperts,
-  readGroups,
-  sigmoidExperts,
-} from './read-experts.ts';
+import { expertsAfterFirst, mixtureLayers, readExperts, readGroups, sigmoidExperts } from './read-experts.ts';
 import { latentHeads, readLatent } from './read-latent.ts';
 
 const LATENT_SIZES = {
@@ -40,13 +34,13 @@ export const deepseekV2: Architecture = {
     const method = keys.topk_method ?? 'greedy';
     const isGrouped = method === 'group_limited_greedy';
     if (!isGrouped && method !== 'greedy')
-      reader.refuse('topk_method', `is "${method}"; allowed are "greedy", "group_limited_greedy"`);
+      reader.refuse('topk_method', `is "${method}"; allowed: "greedy", "group_limited_greedy"`);
     refuseOther(keys, reader, 'softmax');
     // DeepSeek's own code normalises then, and transformers does not.
     if (keys.norm_topk_prob) reader.refuse('norm_topk_prob', 'must be absent or false');
     return latentMixture(keys, reader, {
       isInterleaved: true,
-      hasExperts: expertsBehindFirst(keys),
+      hasExperts: expertsAfterFirst(keys),
       predictionLayerCount: 0,
       experts: {
         isNormalised: false,
@@ -75,11 +69,11 @@ export const deepseekV3: Architecture = {
   cachedHeads: latentHeads,
   read(keys, reader) {
     if ((keys.topk_method ?? 'noaux_tc') !== 'noaux_tc')
-      reader.refuse('topk_method', `is "${keys.topk_method}"; allowed is "noaux_tc"`);
+      reader.refuse('topk_method', `is "${keys.topk_method}"; allowed: "noaux_tc"`);
     refuseOther(keys, reader, 'sigmoid');
     return latentMixture(keys, reader, {
       isInterleaved: keys.rope_interleave ?? true,
-      hasExperts: expertsBehindFirst(keys),
+      hasExperts: expertsAfterFirst(keys),
       predictionLayerCount: keys.num_nextn_predict_layers ?? keys.num_mtp_layers ?? 1,
       experts: sigmoidExperts(keys, reader, 2.5),
     });
@@ -152,12 +146,11 @@ function latentMixture(
 function sparseLayers(keys: ConfigKeys, reader: ConfigReader): (layer: number) => boolean {
   const { mlp_layer_types: types, first_k_dense_replace: first = 1 } = keys;
   if (types == null) {
-    if (first !== 1) reader.refuse('first_k_dense_replace', `is ${first}; allowed is 1, or mlp_layer_types`);
+    if (first !== 1) reader.refuse('first_k_dense_replace', `is ${first}; allowed: 1, or mlp_layer_types`);
     return layer => layer >= 1;
   }
   const other = types.find(type => type !== 'dense' && type !== 'sparse');
-  if (other !== undefined)
-    reader.refuse('mlp_layer_types', `holds "${other}"; allowed are "dense", "sparse"`);
+  if (other !== undefined) reader.refuse('mlp_layer_types', `holds "${other}"; allowed: "dense", "sparse"`);
   if (types.length !== keys.num_hidden_layers)
     reader.invalid('mlp_layer_types', `has ${types.length} entries for ${keys.num_hidden_layers} layers`);
   return layer => types[layer] === 'sparse';
@@ -166,7 +159,7 @@ function sparseLayers(keys: ConfigKeys, reader: ConfigReader): (layer: number) =
 /** Keys that DeepSeek's own code reads, and transformers does not. Throws: `unsupported`. */
 function refuseOther(keys: ConfigKeys, reader: ConfigReader, scoring: DecoderScoring): void {
   if ((keys.scoring_func ?? scoring) !== scoring)
-    reader.refuse('scoring_func', `is "${keys.scoring_func}"; allowed is "${scoring}"`);
+    reader.refuse('scoring_func', `is "${keys.scoring_func}"; allowed: "${scoring}"`);
   if ((keys.moe_layer_freq ?? 1) !== 1) reader.refuse('moe_layer_freq', 'must be absent or 1');
 }
 

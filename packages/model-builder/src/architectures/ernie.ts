@@ -27,7 +27,7 @@ export const ernie: Architecture = {
 };
 
 /** Least sum that scores are divided by. It is that of the kernels. */
-const LEAST_SUM = 1e-12;
+const MIN_SUM = 1e-12;
 
 export const ernieMoe: Architecture = {
   modelType: 'ernie4_5_moe',
@@ -43,12 +43,12 @@ export const ernieMoe: Architecture = {
     moe_layer_start_index: 1,
     moe_layer_end_index: -1,
     moe_layer_interval: 1,
-    moe_norm_min: LEAST_SUM,
+    moe_norm_min: MIN_SUM,
   },
   read(keys, reader) {
     if (keys.use_bias)
       reader.refuse('use_bias', 'must be absent or false: the output matrix would have a bias');
-    if (keys.moe_norm_min !== LEAST_SUM) reader.refuse('moe_norm_min', `must be absent or ${LEAST_SUM}`);
+    if (keys.moe_norm_min !== MIN_SUM) reader.refuse('moe_norm_min', `must be absent or ${MIN_SUM}`);
     const sharedCount = keys.moe_num_shared_experts!;
     return {
       ropes: [reader.rope(ROTATION)],

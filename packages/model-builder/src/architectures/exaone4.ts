@@ -1,4 +1,4 @@
-// EXAONE 4: norms behind attention and MLP in place of those before them, norms on queries and keys, and in the larger model
+// EXAONE 4: norms after attention and MLP in place of those before them, norms on queries and keys, and in the larger model
 // windows in three of four layers, where the others do not rotate.
 // Source: transformers, models/exaone4/modeling_exaone4.py
 

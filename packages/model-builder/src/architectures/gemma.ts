@@ -1,4 +1,4 @@
-// Gemma 1 to 3: norms whose weights are stored less one, a scaled embedding, GELU in the gate. Gemma 2 adds norms behind
+// Gemma 1 to 3: norms whose weights are stored less one, a scaled embedding, GELU in the gate. Gemma 2 adds norms after
 // attention and MLP, windows and soft caps; Gemma 3 has norms on queries and keys in their place, and a rotation of its own in
 // layers with a window.
 // Source: transformers, models/gemma, models/gemma2 and models/gemma3

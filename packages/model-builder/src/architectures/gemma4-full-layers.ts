@@ -24,7 +24,7 @@ export function fullLayers(
   const [sizeKey, countKey] = isListed
     ? ['per_layer_config', 'per_layer_config']
     : ['global_head_dim', 'num_global_key_value_heads'];
-  if (full.headSize % 16 !== 0) reader.refuse(sizeKey, `is ${full.headSize}; allowed are multiples of 16`);
+  if (full.headSize % 16 !== 0) reader.refuse(sizeKey, `is ${full.headSize}; allowed: multiples of 16`);
   if (keys.num_attention_heads % full.kvHeadCount !== 0)
     reader.invalid(countKey, `is ${full.kvHeadCount}; it must divide num_attention_heads`);
   return full;
@@ -50,7 +50,7 @@ function fromEachLayer(
     const entry = entries.get(index) ?? {};
     entries.delete(index);
     const other = Object.keys(entry).find(key => isSliding(index) || !LAYER_KEYS.includes(key));
-    if (other !== undefined) refuse(`has ${other} for layer ${index}; allowed are ${ALLOWED}`);
+    if (other !== undefined) refuse(`has ${other} for layer ${index}; allowed: ${ALLOWED}`);
     if (!isSliding(index)) found.push(readEntry(keys, reader, entry));
   }
   const [stray] = entries.keys();

@@ -1,9 +1,9 @@
-// GLM 4.5 to 4.7: experts chosen as in DeepSeek-V3, and one that all tokens share, behind ordinary first layers; a rotation of
+// GLM 4.5 to 4.7: experts chosen as in DeepSeek-V3, and one that all tokens share, after ordinary first layers; a rotation of
 // half of each head. Layers that predict further tokens are left out.
 // Source: transformers, models/glm4_moe/modeling_glm4_moe.py and configuration_glm4_moe.py
 
 import type { Architecture } from './architecture.ts';
-import { expertsBehindFirst, mixtureLayers, readExperts, sigmoidExperts } from './read-experts.ts';
+import { expertsAfterFirst, mixtureLayers, readExperts, sigmoidExperts } from './read-experts.ts';
 
 export const glm4Moe: Architecture = {
   modelType: 'glm4_moe',
@@ -30,7 +30,7 @@ export const glm4Moe: Architecture = {
         ...sigmoidExperts(keys, reader, 1),
       }),
       ropes: [reader.rope({ defaultPartialFactor: 0.5 })],
-      layer: mixtureLayers(keys, { sharedSize, hasExperts: expertsBehindFirst(keys) }),
+      layer: mixtureLayers(keys, { sharedSize, hasExperts: expertsAfterFirst(keys) }),
     };
   },
 };

@@ -1,4 +1,4 @@
-// GLM-4-0414: norms before and behind attention and MLP, and a rotation of neighbouring elements in half of each head.
+// GLM-4-0414: norms before and after attention and MLP, and a rotation of neighbouring elements in half of each head.
 // Source: transformers, models/glm4/modeling_glm4.py
 
 import type { Architecture } from './architecture.ts';

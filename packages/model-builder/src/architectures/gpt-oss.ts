@@ -13,7 +13,7 @@ const EXPERTS: ExpertModules = {
   shared: undefined,
 };
 
-/** Of the operator: see `clamped_gate` in `packages/kernels/c/finish-rows.h`. */
+/** The operator's factor of the gate; see `clamped_gate` in `packages/kernels/c/finish-rows.h`. */
 const GATE_FACTOR = 1.702;
 
 export const gptOss: Architecture = {
@@ -32,7 +32,7 @@ export const gptOss: Architecture = {
   readsLayerTypes: true,
   read(keys, reader) {
     const factor = keys.swiglu_alpha ?? GATE_FACTOR;
-    if (factor !== GATE_FACTOR) reader.refuse('swiglu_alpha', `is ${factor}; allowed is ${GATE_FACTOR}`);
+    if (factor !== GATE_FACTOR) reader.refuse('swiglu_alpha', `is ${factor}; allowed: ${GATE_FACTOR}`);
     const isSliding = slidingLayers(keys, reader, layer => layer % 2 === 0);
     const window = windowLength(keys, reader);
     return {

@@ -1,4 +1,4 @@
-// Hunyuan: Llama with norms of queries and keys behind the rotation, whose base a fixed factor stretches; dense (0.5B to 7B), or with
+// Hunyuan: Llama with norms of queries and keys after the rotation, whose base a fixed factor stretches; dense (0.5B to 7B), or with
 // experts beside one that all tokens share (A13B).
 // Source: transformers, models/hunyuan_v1_dense/modeling_hunyuan_v1_dense.py and models/hunyuan_v1_moe/modeling_hunyuan_v1_moe.py
 

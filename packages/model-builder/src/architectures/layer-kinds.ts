@@ -1,4 +1,5 @@
-// Which layers have attention and which a memory, and the sizes that the operators of memory take.
+// Which layers have attention and which are recurrent, and the sizes that the operators of recurrent layers
+// take.
 
 import type { ConfigReader } from './architecture.ts';
 import type { ConfigKeys } from './config-keys.ts';
@@ -21,7 +22,7 @@ export function attentionLayers(
   const types = listed.map(type => OLDER_NAMES[type] ?? type);
   const unknown = types.find(type => type !== ATTENTION && type !== other);
   if (unknown !== undefined)
-    reader.refuse('layer_types', `holds "${unknown}"; allowed are ${ATTENTION}, ${other}`);
+    reader.refuse('layer_types', `holds "${unknown}"; allowed: ${ATTENTION}, ${other}`);
   if (types.length !== layerCount)
     reader.invalid('layer_types', `has ${types.length} entries for ${layerCount} layers`);
   return layer => types[layer] === ATTENTION;
@@ -33,7 +34,7 @@ const LONGEST_KERNEL = 8;
 /** Throws: `unsupported` for a length that the operator does not have. */
 export function kernelLength(key: string, length: number, reader: ConfigReader): number {
   if (length >= 2 && length <= LONGEST_KERNEL) return length;
-  return reader.refuse(key, `is ${length}; allowed are 2 to ${LONGEST_KERNEL}`);
+  return reader.refuse(key, `is ${length}; allowed: 2 to ${LONGEST_KERNEL}`);
 }
 
 /** Throws: `unsupported` for sizes that are not whole vectors. */
@@ -43,7 +44,7 @@ export function vectorSize(
   reader: ConfigReader,
   largest = Number.POSITIVE_INFINITY,
 ): number {
-  if (size % 16 !== 0) reader.refuse(key, `is ${size}; allowed are multiples of 16`);
+  if (size % 16 !== 0) reader.refuse(key, `is ${size}; allowed: multiples of 16`);
   if (size > largest) reader.refuse(key, `is ${size}; at most ${largest} is allowed`);
   return size;
 }

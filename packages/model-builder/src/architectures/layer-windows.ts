@@ -19,7 +19,7 @@ export function slidingLayers(
   if (types === null || types === undefined) return pattern;
   const other = types.find(type => !LAYER_TYPES.includes(type));
   if (other !== undefined)
-    reader.refuse('layer_types', `holds "${other}"; allowed are ${LAYER_TYPES.join(', ')}`);
+    reader.refuse('layer_types', `holds "${other}"; allowed: ${LAYER_TYPES.join(', ')}`);
   if (types.length !== layerCount)
     reader.invalid('layer_types', `has ${types.length} entries for ${layerCount} layers`);
   return layer => types[layer] === SLIDING;

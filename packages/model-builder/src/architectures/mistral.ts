@@ -12,7 +12,7 @@ export const mistral: Architecture = {
   read: uniformLayers,
 };
 
-/** Of a scale of queries in the rotary settings. */
+/** Key of the rotary settings for the scale of queries. */
 const GROWTH_KEY = 'llama_4_scaling_beta';
 
 export const ministral3: Architecture = {

@@ -141,7 +141,7 @@ function layerKinds(keys: ConfigKeys, reader: ConfigReader): readonly LayerKind[
     reader.invalid(key, `has ${names.length} entries for ${keys.num_hidden_layers} layers`);
   return names.map(name => {
     if (Object.hasOwn(KINDS, name)) return KINDS[name as keyof typeof KINDS];
-    return reader.refuse(key, `holds "${name}"; allowed are ${Object.keys(KINDS).join(', ')}`);
+    return reader.refuse(key, `holds "${name}"; allowed: ${Object.keys(KINDS).join(', ')}`);
   });
 }
 

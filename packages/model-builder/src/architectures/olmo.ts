@@ -1,4 +1,4 @@
-// OLMo 2 and 3: norms behind attention and MLP in place of those before them, and norms over all queries and all keys. OLMo 3 has
+// OLMo 2 and 3: norms after attention and MLP in place of those before them, and norms over all queries and all keys. OLMo 3 has
 // windows in three of four layers; its scaling of rotations is for the others.
 // Source: transformers, models/olmo2/modeling_olmo2.py and models/olmo3/modeling_olmo3.py
 
@@ -33,7 +33,7 @@ const OLMO3_THETA = 500_000;
 /** Transformers 5 takes `rope_theta` for the layers without a window only, version 4 for all. */
 function refuseSharedTheta({ rope_theta: theta }: ConfigKeys, reader: ConfigReader): void {
   if ((theta ?? OLMO3_THETA) === OLMO3_THETA) return;
-  const message = `is ${theta}; allowed is ${OLMO3_THETA}, or rope_parameters with a base for each type of layer`;
+  const message = `is ${theta}; allowed: ${OLMO3_THETA}, or rope_parameters with a base for each type of layer`;
   reader.refuse('rope_theta', message);
 }
 

@@ -8,11 +8,10 @@ export interface OtherModel {
   readonly needs: string;
 }
 
-const EXPERTS =
-  'mixture of experts (MoE): a router, and products with the matrices of a few experts for each token';
-const LATENT = 'multi-head latent attention (MLA): a cache of compressed keys and values';
-const RECURRENT =
-  'recurrent layers (Mamba, linear attention, short convolutions): a state of their own beside the KV cache';
+// Kinds of layers that are built for other families.
+const EXPERTS = 'support for its mixture of experts (MoE)';
+const LATENT = 'support for its latent attention (MLA)';
+const RECURRENT = 'support for its recurrent layers';
 const LATENT_EXPERTS = `${LATENT}; ${EXPERTS}`;
 const RECURRENT_EXPERTS = `${RECURRENT}; ${EXPERTS}`;
 const ENCODER_DECODER = 'an encoder, and attention to what it read';
@@ -74,7 +73,7 @@ export const OTHER_MODELS: Readonly<Record<string, OtherModel>> = {
   phimoe: of('Phi-3.5-MoE', EXPERTS),
 
   // Multi-head latent attention.
-  deepseek_v32: of('DeepSeek-V3.2', LATENT_EXPERTS),
+  deepseek_v32: of('DeepSeek-V3.2', 'sparse attention with an indexer (DSA)'),
   kimi_linear: of('Kimi Linear', `${LATENT_EXPERTS}; ${RECURRENT}`),
   longcat_flash: of('LongCat-Flash', LATENT_EXPERTS),
 

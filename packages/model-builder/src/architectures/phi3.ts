@@ -12,7 +12,7 @@ export const phi3: Architecture = {
   read(keys, reader) {
     const rope = reader.rope({ defaultPartialFactor: 1 });
     if (rope.scaling.kind !== 'none' && rope.scaling.kind !== 'longrope')
-      reader.refuse('rope_scaling', `is ${rope.scaling.kind}; allowed is longrope`);
+      reader.refuse('rope_scaling', `is ${rope.scaling.kind}; allowed: longrope`);
     return {
       ...uniformLayers(keys, reader, rope),
       modules: { queryKeyValue: 'self_attn.qkv_proj', gateUp: 'mlp.gate_up_proj' },

@@ -18,7 +18,7 @@ export function layerNorm(weights: DecoderWeights, layer: number, role: LayerNor
   return norm && { path: `/model/layers.${layer}/${NAMES[role]}`, weights: norm };
 }
 
-/** The norm behind a layer: that of the next layer's attention, or the final one. */
+/** The norm after a layer: that of the next layer's attention, or the final one. */
 export function nextNorm(
   weights: DecoderWeights,
   { layerCount }: DecoderConfig,

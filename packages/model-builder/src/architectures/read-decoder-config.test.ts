@@ -130,15 +130,19 @@ describe('Hunyuan', () => {
 
 describe('config.json is refused', () => {
   it.each<[Record<string, unknown>, string, string]>([
-    [{ model_type: 'mamba' }, 'model_type', 'is "mamba" (Mamba), which would need recurrent layers'],
-    [{ model_type: undefined }, 'model_type', 'is absent; allowed are '],
-    [{ hidden_act: 'gelu' }, 'hidden_act', 'is "gelu"; allowed is "silu"'],
+    [
+      { model_type: 'mamba' },
+      'model_type',
+      'is "mamba" (Mamba), which would need support for its recurrent layers',
+    ],
+    [{ model_type: undefined }, 'model_type', 'is absent; supported: '],
+    [{ hidden_act: 'gelu' }, 'hidden_act', 'is "gelu"; allowed: "silu"'],
     [
       { rope_scaling: { rope_type: 'dynamic', factor: 4 } },
       'rope_scaling.rope_type',
-      'is "dynamic"; allowed are default, linear, llama3, yarn',
+      'is "dynamic"; supported: default, linear, llama3, yarn',
     ],
-    [{ rope_parameters: { rope_type: 3 } }, 'rope_parameters.rope_type', 'allowed are'],
+    [{ rope_parameters: { rope_type: 3 } }, 'rope_parameters.rope_type', 'supported: '],
     [
       { model_type: 'hunyuan_v1_dense', rope_scaling: { type: 'dynamic', factor: 2 } },
       'rope_scaling.rope_type',
@@ -160,7 +164,7 @@ describe('config.json is refused', () => {
     [
       { model_type: 'phi3', rope_scaling: { type: 'linear', factor: 2 } },
       'rope_scaling',
-      'is linear; allowed is longrope',
+      'is linear; allowed: longrope',
     ],
     [
       { model_type: 'smollm3', layer_types: ['sliding_attention', 'full_attention'] },
@@ -185,8 +189,8 @@ describe('config.json is refused', () => {
       'rope_parameters.partial_rotary_factor',
       'must be absent or 1',
     ],
-    [{ head_dim: 20 }, 'head_dim', 'is 20; allowed are multiples of 16'],
-    [{ num_attention_heads: 6, num_key_value_heads: 3 }, 'head_dim', 'allowed are multiples of 16'],
+    [{ head_dim: 20 }, 'head_dim', 'is 20; allowed: multiples of 16'],
+    [{ num_attention_heads: 6, num_key_value_heads: 3 }, 'head_dim', 'allowed: multiples of 16'],
     [
       { model_type: 'qwen3', layer_types: ['full_attention', 'sliding_attention'] },
       'layer_types',
@@ -195,15 +199,15 @@ describe('config.json is refused', () => {
     [
       { model_type: 'qwen3', layer_types: ['full_attention', 'chunked_attention'] },
       'layer_types',
-      'holds "chunked_attention"; allowed are',
+      'holds "chunked_attention"; allowed: ',
     ],
-    [{ layer_types: ['full_attention', 'sliding_attention'] }, 'layer_types', 'allowed is "full_attention"'],
+    [{ layer_types: ['full_attention', 'sliding_attention'] }, 'layer_types', 'allowed: "full_attention"'],
     [{ use_bidirectional_attention: true }, 'use_bidirectional_attention', 'must be absent, false or'],
     [{ use_bidirectional_attention: 'all' }, 'use_bidirectional_attention', 'must be absent, false or'],
     [
       { model_type: 'gemma2', hidden_activation: 'silu' },
       'hidden_activation',
-      'allowed is "gelu_pytorch_tanh"',
+      'allowed: "gelu_pytorch_tanh"',
     ],
     [
       { model_type: 'gemma3_text', rope_parameters: { rope_theta: 1e4 } },

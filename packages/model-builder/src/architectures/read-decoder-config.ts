@@ -126,7 +126,7 @@ function findArchitecture(fault: ConfigFault, json: unknown): Architecture {
   const architecture = typeof modelType === 'string' ? ARCHITECTURES.get(modelType) : undefined;
   if (architecture !== undefined) return architecture;
   const allowed = [...ARCHITECTURES.keys(), ...WRAPPERS.keys()].toSorted().join(', ');
-  throw fault('unsupported', 'model_type', `is ${describeOther(modelType)}; allowed are ${allowed}`);
+  throw fault('unsupported', 'model_type', `is ${describeOther(modelType)}; supported: ${allowed}`);
 }
 
 function refuseUnsupported(
@@ -143,7 +143,7 @@ function refuseUnsupported(
     refuse('per_layer_config', 'must be absent or empty: all layers are alike');
   const otherLayer = keys.layer_types?.find(type => type !== 'full_attention');
   if (otherLayer !== undefined && !readsLayerTypes)
-    refuse('layer_types', `holds "${otherLayer}"; allowed is "full_attention"`);
+    refuse('layer_types', `holds "${otherLayer}"; allowed: "full_attention"`);
 }
 
 /** Names that transformers has for one function. Source: transformers, activations.py */
@@ -160,10 +160,7 @@ function readActivation(
   const activation = Object.hasOwn(activations, alias) ? activations[alias] : undefined;
   if (activation !== undefined) return activation;
   const allowed = names.map(allowedName => JSON.stringify(allowedName)).join(', ');
-  return refuse(
-    activationKey,
-    `is ${JSON.stringify(name)}; allowed ${names.length > 1 ? 'are' : 'is'} ${allowed}`,
-  );
+  return refuse(activationKey, `is ${JSON.stringify(name)}; allowed: ${allowed}`);
 }
 
 function checkHeads(fault: ConfigFault, headCount: number, kvHeadCount: number, headSize: number): void {
@@ -174,6 +171,6 @@ function checkHeads(fault: ConfigFault, headCount: number, kvHeadCount: number, 
   // GroupQueryAttention takes rotary tables of at most `headSize / 16 * 8` columns, so other sizes would be rotated only in
   // part.
   if (!Number.isInteger(headSize) || headSize % 16 !== 0) {
-    throw fault('unsupported', 'head_dim', `is ${headSize}; allowed are multiples of 16`);
+    throw fault('unsupported', 'head_dim', `is ${headSize}; allowed: multiples of 16`);
   }
 }

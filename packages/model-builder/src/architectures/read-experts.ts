@@ -4,11 +4,11 @@ import { BIASED_EXPERT_MODULES, type ExpertsConfig, QWEN_EXPERTS } from '../hugg
 import type { ConfigReader, LayerPlan } from './architecture.ts';
 import type { ConfigKeys } from './config-keys.ts';
 
-/** Most experts of a layer, and of a token. Source: `packages/kernels/c/experts.h`. */
-const MOST_EXPERTS = 1024;
-const MOST_CHOSEN = 64;
-/** Most groups of experts. Source: `packages/kernels/c/op-experts.c`. */
-const MOST_GROUPS = 64;
+/** Maximum number of experts of a layer, and of a token. Source: `packages/kernels/c/experts.h`. */
+const MAX_EXPERTS = 1024;
+const MAX_CHOSEN = 64;
+/** Maximum number of groups of experts. Source: `packages/kernels/c/op-experts.c`. */
+const MAX_GROUPS = 64;
 
 /** Where config.json has the number of experts; some families have either name. */
 export type CountKey = 'num_experts' | 'num_local_experts' | 'n_routed_experts' | 'moe_num_experts';
@@ -26,11 +26,11 @@ export function readExperts(
   const other = countKey === 'num_local_experts' ? 'num_experts' : 'num_local_experts';
   const count = keys[countKey] ?? keys[other] ?? reader.invalid(countKey, 'is missing');
   const chosen = keys[chosenKey] ?? reader.invalid(chosenKey, 'is missing');
-  if (count > MOST_EXPERTS) reader.refuse(countKey, `is ${count}; allowed are at most ${MOST_EXPERTS}`);
+  if (count > MAX_EXPERTS) reader.refuse(countKey, `is ${count}; allowed: at most ${MAX_EXPERTS}`);
   if (count === 0) reader.invalid(countKey, 'is 0');
   if (chosen === 0) reader.invalid(chosenKey, 'is 0');
   if (chosen > count) reader.invalid(chosenKey, `is ${chosen}, but there are ${count} experts`);
-  if (chosen > MOST_CHOSEN) reader.refuse(chosenKey, `is ${chosen}; allowed are at most ${MOST_CHOSEN}`);
+  if (chosen > MAX_CHOSEN) reader.refuse(chosenKey, `is ${chosen}; allowed: at most ${MAX_CHOSEN}`);
   return {
     count,
     chosen,
@@ -76,7 +76,7 @@ export function readGroups(
   if (!count) return reader.invalid('n_group', 'is missing');
   if (!chosen) return reader.invalid('topk_group', 'is missing');
   const size = experts! / count;
-  if (count > MOST_GROUPS) reader.refuse('n_group', `is ${count}; allowed are at most ${MOST_GROUPS}`);
+  if (count > MAX_GROUPS) reader.refuse('n_group', `is ${count}; allowed: at most ${MAX_GROUPS}`);
   if (!Number.isInteger(size))
     reader.invalid('n_group', `is ${count}; it must divide n_routed_experts, ${experts}`);
   if (size < keyCount) reader.invalid('n_group', `is ${count}; groups must have ${keyCount} experts or more`);
@@ -94,7 +94,7 @@ export function qwenExpertLayers(keys: ConfigKeys, reader: ConfigReader): (layer
 }
 
 /** Ordinary layers first, by `first_k_dense_replace`, and then layers with experts. The architecture has a default of the key. */
-export function expertsBehindFirst({ first_k_dense_replace: first }: ConfigKeys): (layer: number) => boolean {
+export function expertsAfterFirst({ first_k_dense_replace: first }: ConfigKeys): (layer: number) => boolean {
   return layer => layer >= first!;
 }
 

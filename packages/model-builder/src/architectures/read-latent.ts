@@ -8,7 +8,7 @@ import type { ConfigKeys } from './config-keys.ts';
 
 /** Outputs of a tile: each head's matrices have whole ones. */
 const TILE = 16;
-/** That of the norms of latent rows, whatever config.json says of the others. */
+/** Epsilon of the norms of latent rows, whatever config.json says of the others. */
 const EPSILON = 1e-6;
 
 /** A row of the cache, which all heads share. The architecture has defaults of both keys. */
@@ -30,7 +30,7 @@ export function readLatent(
   const valueSize = keys.v_head_dim ?? keys.hidden_size / keys.num_attention_heads;
   const vectors = { kv_lora_rank: rank, qk_rope_head_dim: rotatedSize, v_head_dim: valueSize };
   for (const [key, value] of Object.entries(vectors))
-    if (value % TILE !== 0) reader.refuse(key, `is ${value}; allowed are multiples of ${TILE}`);
+    if (value % TILE !== 0) reader.refuse(key, `is ${value}; allowed: multiples of ${TILE}`);
   const keyHeads = keys.num_key_value_heads ?? keys.num_attention_heads;
   if (keyHeads !== keys.num_attention_heads)
     reader.refuse('num_key_value_heads', `is ${keyHeads}; it must be num_attention_heads`);

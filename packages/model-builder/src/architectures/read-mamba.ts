@@ -8,7 +8,7 @@ import { kernelLength, vectorSize } from './layer-kinds.ts';
 /** Source: `MAX_STATE_SIZE` of `packages/kernels/c/mamba.h`. */
 export const LARGEST_STATE_SIZE = 256;
 
-/** Names within a layer, behind the name of the module. */
+/** Names within a layer, after the name of the module. */
 export function mambaModules(module: string): MemoryModules {
   return {
     gateInputDecay: `${module}.in_proj`,
@@ -62,8 +62,8 @@ export function groupsOf(key: string, groups: number, headCount: number, reader:
 /** Throws: `unsupported`. Transformers keeps limits in prompts only, so a token would depend on how it was computed. */
 export function refuseStepLimits({ time_step_limit: limit }: ConfigKeys, reader: ConfigReader): void {
   if (limit === undefined || limit === null) return;
-  const [least, most] = limit;
-  const isInfinite = typeof most === 'object' && most.__float__ === 'Infinity';
-  if (limit.length !== 2 || least !== 0 || !isInfinite)
+  const [min, max] = limit;
+  const isInfinite = typeof max === 'object' && max.__float__ === 'Infinity';
+  if (limit.length !== 2 || min !== 0 || !isInfinite)
     reader.refuse('time_step_limit', 'must be absent or 0 and Infinity');
 }

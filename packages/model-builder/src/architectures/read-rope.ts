@@ -19,7 +19,7 @@ export interface RopeOptions {
   /** Without `partial_rotary_factor`, for model types that may rotate a part of a head. Others must rotate all of it. */
   readonly defaultPartialFactor?: number;
   readonly isInterleaved?: boolean;
-  /** Of the layers that have this rotation. Default: that of the model. */
+  /** Head size of the layers that have this rotation. Default: that of the model. */
   readonly headSize?: number;
   /** Reads the settings of one type of layer, where `rope_parameters` has some for each. */
   readonly layerType?: string;
@@ -133,7 +133,7 @@ function rotatedSize(fault: ConfigFault, headSize: number, partialFactor: number
   const size = Math.trunc(headSize * partialFactor);
   // GroupQueryAttention and PagedAttention take rotary tables of multiples of 8 columns.
   if (size > 0 && size % 16 === 0) return size;
-  const message = `is ${partialFactor}, which rotates ${size} of ${headSize} elements of a head; allowed are multiples of 16`;
+  const message = `is ${partialFactor}, which rotates ${size} of ${headSize} elements of a head; allowed: multiples of 16`;
   throw fault('unsupported', 'partial_rotary_factor', message);
 }
 

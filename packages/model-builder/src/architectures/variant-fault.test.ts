@@ -7,7 +7,7 @@ const configOf = (name: string) => DECODER_GOLDENS.find(({ family }) => family =
 const NEMOTRON_H = configOf('nemotron_h');
 
 it.each([
-  ['M-M*-M', 'layer 0 has a memory (mamba-2)'],
+  ['M-M*-M', 'layer 0 has a recurrent state (mamba-2)'],
   ['-*--*-', 'layer 0 has no attention'],
   ['******', 'layer 0 has no MLP'],
 ])('layers %s are for the CPU kernels alone', (hybrid_override_pattern, reason) => {

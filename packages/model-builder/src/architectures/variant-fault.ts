@@ -74,7 +74,7 @@ function kernelsOnlyFault({
 
 /** What sets a layer apart from one of attention and an MLP. */
 function unlikeTransformer(layer: LayerConfig): string | undefined {
-  if (layer.memory !== undefined) return `a memory (${layer.memory.kind})`;
+  if (layer.memory !== undefined) return `a recurrent state (${layer.memory.kind})`;
   if (!layer.hasAttention) return 'no attention';
   return hasMlp(layer) ? undefined : 'no MLP';
 }
@@ -99,7 +99,7 @@ function pagedFault(config: DecoderConfig): VariantFault | undefined {
   if (config.queryKeyNorm === 'rotated-head')
     return {
       key: 'model_type',
-      message: 'queries and keys have norms behind the rotation, which PagedAttention computes itself',
+      message: 'queries and keys have norms after the rotation, which PagedAttention computes itself',
     };
   const other = config.layers.find(
     ({ headSize, kvHeadCount, kvSource }) =>

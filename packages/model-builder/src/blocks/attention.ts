@@ -46,7 +46,7 @@ export function declareAttention(context: BlockContext): void {
  *     |
  *   Split, q_norm, k_norm                      only with norms on queries and keys
  *     |
- *   Unsqueeze [1, tokens, ...]                 only in device-slots graphs, and Squeeze behind the attention
+ *   Unsqueeze [1, tokens, ...]                 only in device-slots graphs, and Squeeze after the attention
  *     |
  *   GroupQueryAttention  <- past key, value    slots, device-slots: [batch, kvHeads, capacity, headSize]
  *   or PagedAttention                          paged: [blocks, blockLength, kvHeads, headSize]

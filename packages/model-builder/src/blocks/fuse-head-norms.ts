@@ -38,7 +38,7 @@ interface GraphUses {
 /**
  * The same computation with norms inside the attention; undefined where no layer has norms that the kernel can compute. It computes RMS
  * norms over single heads before the rotation, in float32, with weights that all heads share. Norms over the whole width and norms
- * behind the rotation stay operators. The new graph shares the weights of the old one, and drops those that nothing reads any more.
+ * after the rotation stay operators. The new graph shares the weights of the old one, and drops those that nothing reads any more.
  *
  * ```
  *   [Split ->] Reshape -> norm -> Reshape -> PagedAttention     becomes     PagedAttention(..., q_norm_weight, k_norm_weight)

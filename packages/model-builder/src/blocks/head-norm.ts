@@ -1,4 +1,4 @@
-// Queries, keys and values between their projection and the attention operator: norms before and behind the rotation.
+// Queries, keys and values between their projection and the attention operator: norms before and after the rotation.
 
 import { int } from '@ortler/onnx';
 import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';

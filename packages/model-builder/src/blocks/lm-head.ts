@@ -68,7 +68,7 @@ export function lmHead(context: BlockContext, input: string, table: Matrix): voi
   graph.output(SLOTS_OUTPUT.logits, 'float32', [DYNAMIC_DIMS.rows, config.vocabSize]);
 }
 
-/** Whether logits are scaled or capped behind the product. */
+/** Whether logits are scaled or capped after the product. */
 export function shapesLogits({ logitScale, logitSoftcap }: DecoderConfig): boolean {
   return logitScale !== 1 || logitSoftcap !== undefined;
 }

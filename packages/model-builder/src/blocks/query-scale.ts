@@ -17,7 +17,7 @@ interface QueryScaleContext extends GraphContext {
  * ```
  *   factors = table[positions / period]         [..., 1], in front of it the dimensions of a value before the last
  * ```
- * Once for all layers, before the first and behind `declarePositions`; nothing for models without. A table, because ONNX Runtime's `Log`
+ * Once for all layers, before the first and after `declarePositions`; nothing for models without. A table, because ONNX Runtime's `Log`
  * rounds the last elements of a tensor in another way than those before, so that a factor would depend on the other tokens of a call.
  */
 export function declareQueryScale(context: QueryScaleContext): void {
@@ -37,7 +37,7 @@ export function declareQueryScale(context: QueryScaleContext): void {
   graph.op(`${path}/Unsqueeze`, 'Unsqueeze', [factors, last]);
 }
 
-/** Of the first positions of each period. */
+/** Factors of the queries at the first positions of each period. */
 function queryFactors(
   { growth, period }: NonNullable<DecoderConfig['queryScale']>,
   contextLength: number,
@@ -47,7 +47,7 @@ function queryFactors(
   );
 }
 
-/** Queries `[..., heads * headSize]` by the factors; the rotation behind it changes nothing in that. */
+/** Queries `[..., heads * headSize]` by the factors; the rotation after it changes nothing in that. */
 export function scaleQueries({ graph, config }: GraphContext, path: string, query: string): string {
   if (config.queryScale === undefined) return query;
   return graph.op(`${path}/query_scale/Mul`, 'Mul', [query, FACTORS]);

@@ -26,7 +26,7 @@ export interface Stream {
  *                                      |
  *   residual ------------------------ Add ----> norm, if any
  * ```
- * The addition and an RMS norm behind it are one operator, SkipSimplifiedLayerNormalization.
+ * The addition and an RMS norm after it are one operator, SkipSimplifiedLayerNormalization.
  */
 export function addUpdate(
   context: GraphContext,
@@ -71,7 +71,7 @@ function ownUpdate(
   return scaled(context, `${path}/scale`, normed, context.config.residualScale);
 }
 
-/** The residual stream behind a layer by the layer's number. */
+/** The residual stream after a layer by the layer's number. */
 export function scaleLayer(
   { graph, weights, activation }: GraphContext & { readonly weights: DecoderWeights },
   layer: number,

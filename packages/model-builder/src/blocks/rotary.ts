@@ -75,7 +75,7 @@ export function rotaryAmplitude({ scaling }: RopeConfig): number {
 }
 
 /**
- * Angle per position of each pair of a head's elements, in a model for contexts of so many tokens. Shape: `[size / 2]`. Unit: radians
+ * Angle per position of each pair of a head's elements, in a model for contexts of this many tokens. Shape: `[size / 2]`. Unit: radians
  * per token.
  *
  * Source: transformers, modeling_rope_utils.py

@@ -126,7 +126,7 @@ function checkInputs({ inputs }: FoundGraph, refuse: Refuse): number {
   const other = inputs.find(({ name }) => !allowed.has(name));
   if (other !== undefined) {
     const list = Object.values(MASK_INPUT).join(', ');
-    refuse(`has an input "${other.name}"; allowed are ${list} and past keys and values`);
+    refuse(`has an input "${other.name}"; allowed: ${list} and past keys and values`);
   }
   for (const name of Object.values(MASK_INPUT)) {
     const input = inputs.find(entry => entry.name === name);
@@ -158,7 +158,7 @@ function checkCache(
   const headSize = typeof size === 'string' ? named : size;
   if (dims.length !== 4 || typeof kvHeadCount !== 'number' || typeof headSize !== 'number')
     return refuse(
-      `has a cache "${first.name}" of shape [${dims.join(', ')}]; allowed is [batch, heads, tokens, size]`,
+      `has a cache "${first.name}" of shape [${dims.join(', ')}]; allowed: [batch, heads, tokens, size]`,
     );
   const kvType = floatName(onnxType);
   if (kvType === undefined) return refuse(`has a cache "${first.name}" that is neither float32 nor float16`);
@@ -265,7 +265,7 @@ function checkLogits(
   if (logitsType === undefined) return refuse('has logits that are neither float32 nor float16');
   if (dims.length !== 3 || typeof dims[1] === 'number')
     refuse(
-      `has logits of shape [${dims.join(', ')}]; allowed are those of every position, [batch, length, vocabulary]`,
+      `has logits of shape [${dims.join(', ')}]; allowed: those of every position, [batch, length, vocabulary]`,
     );
   return { vocabSize: typeof dims[2] === 'number' ? dims[2] : configured, logitsType };
 }

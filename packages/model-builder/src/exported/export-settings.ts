@@ -36,7 +36,7 @@ export interface ExportSettings {
   readonly windowSize: number | undefined;
   /** Files of the folder that affect the model, beside graph and weights. */
   readonly sources: readonly string[];
-  /** Those of them that are copied to the model folder. */
+  /** The files among `sources` that are copied to the model folder. */
   readonly copied: readonly string[];
   /** Files of the model folder that are written instead of copied: content by name. */
   readonly written: ReadonlyMap<string, string>;

@@ -152,7 +152,7 @@ function checkNames(
     if (name === needed) continue;
     const problem =
       needed === undefined
-        ? `names an input that no runner has; allowed are ${Object.keys(allowed).join(', ')}`
+        ? `names an input that no runner has; allowed: ${Object.keys(allowed).join(', ')}`
         : `is ${JSON.stringify(name)}; only ${JSON.stringify(needed)} is run`;
     throw unsupported(file, `model.decoder.${part}.${key}`, problem);
   }

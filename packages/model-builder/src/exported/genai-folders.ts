@@ -13,7 +13,7 @@ import { parseSettings } from './parse-settings.ts';
 
 /** Levels of subfolders that are searched. */
 const DEPTH = 3;
-/** Most folders that are searched, because any folder may be given. */
+/** Maximum number of folders that are searched, because any folder may be given. */
 const FOLDER_LIMIT = 200;
 
 export interface GenaiFolder {

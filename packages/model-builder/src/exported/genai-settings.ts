@@ -47,7 +47,7 @@ const SAMPLING_KEYS = ['temperature', 'top_k', 'top_p', 'min_p'] as const;
 /**
  * The tokens are those of genai_config.json. The sampling settings are those of the folder's own generation_config.json where
  * it has one, because `search` repeats them and fills gaps; else those of `search`, unless `do_sample` says that they are not
- * in use. `max_length` is no advice: it is the length of the context.
+ * in use. `max_length` is not a recommendation: it is the length of the context.
  */
 function toGeneration(
   { model, search }: GenaiConfig,

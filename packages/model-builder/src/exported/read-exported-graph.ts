@@ -3,7 +3,7 @@
 import { type FoundGraph, OnnxError, readGraph } from '@ortler/onnx';
 import { ModelBuildError } from '../errors.ts';
 
-/** Throws: `source_invalid` for a file that cannot be read or is no ONNX model. */
+/** Throws: `source_invalid` for a file that cannot be read or is not an ONNX model. */
 export function readExportedGraph(graphFile: string): FoundGraph {
   try {
     return readGraph(graphFile);

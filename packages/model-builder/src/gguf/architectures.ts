@@ -21,8 +21,8 @@ import { lfm2, lfm2Moe, qwen3Next, qwen35, qwen35Moe } from './memory-architectu
 
 const RELU2 = { hidden_act: 'relu2' } as const;
 
-/** Norms behind attention and MLP only. */
-const NORMS_BEHIND = {
+/** Norms after attention and MLP only. */
+const NORMS_AFTER = {
   post_attention_layernorm: 'post_attention_norm',
   post_feedforward_layernorm: 'post_ffw_norm',
 } as const;
@@ -32,7 +32,7 @@ const olmo2: GgufArchitecture = {
   modelType: 'olmo2',
   hasWindows: true,
   hasLocalBase: true,
-  modules: NORMS_BEHIND,
+  modules: NORMS_AFTER,
   configKeys: facts => {
     const found = windowKeys(facts, 'olmo2');
     if (found === undefined) return {};
@@ -72,7 +72,7 @@ const granite: GgufArchitecture = {
 const exaone4: GgufArchitecture = {
   modelType: 'exaone4',
   hasWindows: true,
-  modules: NORMS_BEHIND,
+  modules: NORMS_AFTER,
   configKeys: facts => windowKeys(facts, 'exaone4') ?? { sliding_window: null },
 };
 
@@ -103,7 +103,7 @@ const nemotron: GgufArchitecture = {
   layerNormKey: 'norm_eps',
   configKeys({ fields, headSize, hiddenSize, headCount }) {
     if (headSize !== hiddenSize / headCount) {
-      const message = `is ${headSize}; allowed is ${hiddenSize / headCount}: for other heads converters write a wrong rope.dimension_count`;
+      const message = `is ${headSize}; it must be ${hiddenSize / headCount}, because converters write a wrong rope.dimension_count for other heads`;
       fields.refuse('nemotron.attention.key_length', message);
     }
     return RELU2;

@@ -33,12 +33,12 @@ export class ConfigFields {
   architecture(names: readonly string[]): string {
     const key = 'general.type';
     const type = this.#metadata.get(key) ?? 'model';
-    if (type !== 'model') throw this.#fault('unsupported', key, `is ${shown(type)}; allowed is "model"`);
+    if (type !== 'model') throw this.#fault('unsupported', key, `is ${shown(type)}; allowed: "model"`);
     const name = this.#metadata.get('general.architecture');
     const found = names.find(allowed => allowed === name);
     if (found !== undefined) return found;
     const modelType = typeof name === 'string' ? (OTHER_ARCHITECTURES[name] ?? name) : undefined;
-    const message = `is ${describeOther(name, modelType)}; allowed are ${names.join(', ')}`;
+    const message = `is ${describeOther(name, modelType)}; supported: ${names.join(', ')}`;
     throw this.#fault('unsupported', 'general.architecture', message);
   }
 
@@ -53,7 +53,7 @@ export class ConfigFields {
     if (typeof count === 'number' && Number.isSafeInteger(count) && count > 0) return count;
     // Lists of a number per layer are of models whose layers differ.
     const code = typeof value === 'object' ? 'unsupported' : 'config_invalid';
-    throw this.#fault(code, key, `is ${shown(value)}; allowed is one whole number above 0`);
+    throw this.#fault(code, key, `is ${shown(value)}; allowed: one whole number above 0`);
   }
 
   /** A number for each layer, or one for all. Undefined where the file has none. */
@@ -90,7 +90,7 @@ export class ConfigFields {
     const value = this.#metadata.get(key);
     if (value === undefined || (typeof value === 'number' && Number.isFinite(value) && value > 0))
       return value;
-    throw this.#fault('config_invalid', key, `is ${shown(value)}; allowed are numbers above 0`);
+    throw this.#fault('config_invalid', key, `is ${shown(value)}; allowed: numbers above 0`);
   }
 
   /** Undefined without one, which some files say as 0. Unit: tokens. */
@@ -101,7 +101,7 @@ export class ConfigFields {
   flag(key: string): boolean | undefined {
     const value = this.#metadata.get(key);
     if (value === undefined || typeof value === 'boolean') return value;
-    throw this.#fault('config_invalid', key, `is ${shown(value)}; allowed are true and false`);
+    throw this.#fault('config_invalid', key, `is ${shown(value)}; allowed: true and false`);
   }
 
   /** A list of truth values. */
@@ -131,7 +131,7 @@ export class ConfigFields {
     const type = this.#metadata.get(key) ?? 'none';
     if (type === 'none') return undefined;
     if (type !== 'linear' && type !== 'yarn')
-      throw this.#fault('unsupported', key, `is ${shown(type)}; allowed are "none", "linear", "yarn"`);
+      throw this.#fault('unsupported', key, `is ${shown(type)}; supported: "none", "linear", "yarn"`);
     const factor = this.number(`${architecture}.rope.scaling.factor`);
     if (type === 'linear') return { rope_type: 'linear', factor };
     const [fast, slow] = ['fast', 'slow'].map(name =>
@@ -185,7 +185,7 @@ export class ConfigFields {
     const experts = `${architecture}.expert_count`;
     const expertCount = this.#metadata.get(experts) ?? 0;
     if (expertCount !== 0 && !hasExperts)
-      throw this.#fault('unsupported', experts, `is ${shown(expertCount)}; allowed is 0`);
+      throw this.#fault('unsupported', experts, `is ${shown(expertCount)}; allowed: 0`);
     const window = this.window(architecture);
     const contextLength = this.count(`${architecture}.context_length`);
     if (window !== undefined && window < contextLength && !hasWindows)

@@ -29,5 +29,5 @@ export function groupKeys({ fields }: GgufFacts, architecture: string) {
 export function refuseOtherScores({ fields }: GgufFacts, architecture: string): void {
   const key = `${architecture}.expert_gating_func`;
   const scoring = fields.wholeNumber(key);
-  if (scoring !== SIGMOID) fields.refuse(key, `is ${scoring}; allowed is ${SIGMOID}, the sigmoid`);
+  if (scoring !== SIGMOID) fields.refuse(key, `is ${scoring}; allowed: ${SIGMOID}, the sigmoid`);
 }

@@ -6,7 +6,7 @@ import { listGgufFiles } from '@ortler/gguf';
 import { ModelBuildError } from '../errors.ts';
 import { checkReadable } from '../read-fault.ts';
 
-/** Projectors of images lie beside their model and are no models. */
+/** Image projectors are beside their model and are not models. */
 const PROJECTOR = /mmproj/i;
 
 /**

@@ -5,7 +5,7 @@ import { type GgufArchitecture, type GgufFacts, windowKeys } from './gguf-archit
 
 const GELU = { hidden_act: 'gelu_pytorch_tanh', hidden_activation: 'gelu_pytorch_tanh' } as const;
 
-/** Norms before and behind attention and MLP, of which Llama has the first and the third. */
+/** Norms before and after attention and MLP, of which Llama has the first and the third. */
 const SANDWICH = {
   post_attention_layernorm: 'post_attention_norm',
   pre_feedforward_layernorm: 'ffn_norm',
@@ -93,12 +93,12 @@ export const gemma4: GgufArchitecture = {
   },
 };
 
-/** Of a layer; the list has one number where all layers have the same. */
+/** The number of a layer; the list has one where all layers have the same. */
 function countOf(counts: readonly number[] | undefined, layer: number): number | undefined {
   return counts?.[counts.length === 1 ? 0 : layer];
 }
 
-/** Of the frequencies, the others of which the file divides by an enormous number. */
+/** Share of the frequencies that rotate; the file divides the others by an enormous number. */
 function rotatedShare(factors: readonly number[] | undefined): number {
   return factors === undefined ? 1 : factors.filter(factor => factor === 1).length / factors.length;
 }

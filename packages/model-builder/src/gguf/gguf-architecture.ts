@@ -25,9 +25,11 @@ export interface GgufArchitecture {
   readonly readsRopeFactors?: boolean;
   /** Rows of queries and keys are in llama.cpp's order. */
   readonly permutesHeads?: boolean;
-  /** Heads of values of a memory are in another order, by which each in turn has another head of keys. */
+  /**
+   * Value heads of a recurrent layer are in another order, in which each in turn has another head of keys.
+   */
   readonly turnsKeyHeads?: boolean;
-  /** Inputs and gates of a memory are two matrices of the file, and one of a checkpoint. */
+  /** Inputs and gates of a recurrent layer are two matrices in the file, and one in a checkpoint. */
   readonly splitsInputGate?: boolean;
   /** Gates and ups of an MLP are two matrices of the file, and one of a checkpoint. */
   readonly splitsGateUp?: boolean;

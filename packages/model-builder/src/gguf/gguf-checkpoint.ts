@@ -20,7 +20,10 @@ const QUERIES_AND_KEYS = /\.attn_[qk]\.(weight|bias)$/;
 export class GgufCheckpoint implements WeightSource {
   readonly #model: GgufModel;
   readonly #architecture: GgufArchitecture;
-  /** Of the heads whose rows llama.cpp has in another order; undefined where they are as in the checkpoint. */
+  /**
+   * Size of the heads whose rows llama.cpp has in another order; undefined where they are as in the
+   * checkpoint.
+   */
   readonly #permutedHeadSize: number | undefined;
   /** Starts of the names of layers that predict further tokens, and names of tensors that no layer reads. */
   readonly #leftOut: readonly string[];

@@ -46,7 +46,7 @@ const FORMATS: Readonly<Record<BlockType, QuantisedFormat>> = {
   MXFP4: 'q5',
 };
 
-/** The same with factors and integer scales of super-blocks. */
+/** The formats that hold super-blocks of these types as they are. */
 const SUPER_FORMATS: Readonly<Record<SuperBlockType, SuperBlockFormat>> = {
   Q4_K: 'q4-k',
   Q5_K: 'q5-k',
@@ -66,7 +66,7 @@ export function keptType(type: string, variant: 'kernels' | 'slots'): boolean {
 }
 
 /**
- * The format of the CPU kernels that holds the values of a matrix of the type with so many inputs. Undefined where none does: they are
+ * The format of the CPU kernels that holds the values of a matrix of the type with this many inputs. Undefined where none does: they are
  * fitted.
  */
 export function keptFormat(type: string, inputs: number): WeightFormat | undefined {
@@ -140,7 +140,7 @@ class GgufTensorRows implements CheckpointTensor {
     return { format: FORMATS[type], readRows: (first, count) => this.#readCodes(type, first, count) };
   }
 
-  /** A row that is no whole number of super-blocks has none that a tile could hold. */
+  /** A row that is not a whole number of super-blocks has none that a tile could hold. */
   #superBlocks(): StoredSuperBlocks | undefined {
     const type = this.#type;
     if (!isSuperBlockType(type) || this.shape.length < 2 || this.#width % SUPER_BLOCK_INPUTS !== 0)

@@ -60,7 +60,7 @@ function routing(facts: GgufFacts) {
   const key = 'deepseek2.expert_gating_func';
   const scoring = fields.wholeNumber(key) || (hasInLayers('exp_probs_b.bias') ? SIGMOID : SOFTMAX);
   if (scoring !== SOFTMAX && scoring !== SIGMOID)
-    fields.refuse(key, `is ${scoring}; allowed are ${SOFTMAX}, softmax, and ${SIGMOID}, the sigmoid`);
+    fields.refuse(key, `is ${scoring}; allowed: ${SOFTMAX}, softmax, and ${SIGMOID}, the sigmoid`);
   const groups = groupKeys(facts, 'deepseek2');
   return {
     model_type: scoring === SIGMOID ? 'deepseek_v3' : 'deepseek_v2',

@@ -1,4 +1,4 @@
-// Decays of memories as a checkpoint has them.
+// Decays of recurrent layers as a checkpoint has them.
 
 import { ModelBuildError } from '../errors.ts';
 import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';

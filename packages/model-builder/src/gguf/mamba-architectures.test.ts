@@ -20,7 +20,7 @@ function mixer(architecture: string): Readonly<Record<string, GgufValue>> {
   );
 }
 
-it('reads which layers of Nemotron-H have keys, an MLP or a memory', () => {
+it('reads which layers of Nemotron-H have keys, an MLP or Mamba-2', () => {
   const facts = factsOf({
     ...mixer('nemotron_h'),
     'nemotron_h.attention.head_count_kv': Int32Array.of(0, 0, 2),

@@ -53,7 +53,7 @@ export const graniteHybrid: GgufArchitecture = {
   },
 };
 
-/** Converters multiply all factors into the weights. llama.cpp normalises behind the gate, as all published models do. */
+/** Converters multiply all factors into the weights. llama.cpp normalises after the gate, as all published models do. */
 export const falconH1: GgufArchitecture = {
   modelType: 'falcon_h1',
   modules: {
@@ -67,7 +67,7 @@ export const falconH1: GgufArchitecture = {
     if (!has('output.weight'))
       fields.refuse(
         'general.architecture',
-        'is "falcon-h1" without the tensor "output.weight": the factor of the embedding is in its values, so it is no output matrix',
+        'is "falcon-h1" without the tensor "output.weight": the factor of the embedding is in its values, so it is not an output matrix',
       );
     return {
       ...mambaKeys(facts, 'falcon-h1'),
@@ -97,7 +97,10 @@ const NEMOTRON_H = {
   },
 } as const satisfies GgufArchitecture;
 
-/** `mlp`: what layers are that have a size of an MLP. With keys and values they have attention, with neither a memory. */
+/**
+ * `mlp`: the kind of layers that have an MLP size. Layers with keys and values have attention, all others are
+ * recurrent.
+ */
 function nemotronKeys({ fields, hasInLayers }: GgufFacts, architecture: string, mlp: 'mlp' | 'moe') {
   const keyHeads = fields.numbersOfLayers(`${architecture}.attention.head_count_kv`);
   const mlpSizes = fields.numbersOfLayers(`${architecture}.feed_forward_length`);

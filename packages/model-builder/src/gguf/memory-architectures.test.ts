@@ -20,7 +20,7 @@ function factsOf(metadata: Readonly<Record<string, GgufValue>>): GgufFacts {
   };
 }
 
-it('refuses experts of LFM2 whose scores are no sigmoids', () => {
+it('refuses experts of LFM2 whose scores are not sigmoids', () => {
   const read = () => lfm2Moe.configKeys!(factsOf({ 'lfm2moe.expert_gating_func': 1 }));
   expect(read).toThrow(expect.objectContaining({ code: 'unsupported', key: 'lfm2moe.expert_gating_func' }));
 });
@@ -35,7 +35,7 @@ const QWEN = {
   'qwen35.ssm.inner_size': 192,
 } as const;
 
-it('reads which layers of Qwen 3.5 have a memory, without those that predict further tokens', () => {
+it('reads which layers of Qwen 3.5 are recurrent, without those that predict further tokens', () => {
   const flags = { 'qwen35.attention.recurrent_layers': [true, false, true, false, false] };
   expect(qwen35.configKeys!(factsOf({ ...QWEN, ...flags }))).toMatchObject({
     linear_value_head_dim: 48,
@@ -44,7 +44,7 @@ it('reads which layers of Qwen 3.5 have a memory, without those that predict fur
   expect(qwen35.configKeys!(factsOf(QWEN))).not.toHaveProperty('layer_types');
 });
 
-it('refuses values that are no whole number of heads', () => {
+it('refuses values that are not a whole number of heads', () => {
   const read = () => qwen35.configKeys!(factsOf({ ...QWEN, 'qwen35.ssm.inner_size': 190 }));
   expect(read).toThrow(expect.objectContaining({ key: 'qwen35.ssm.inner_size' }));
 });

@@ -1,4 +1,5 @@
-// GGUF files of models whose layers have a memory in place of attention: LFM2 and Qwen 3.5, dense and with experts, and Qwen3-Next.
+// GGUF files of models with recurrent layers in place of attention: LFM2 and Qwen 3.5, dense and with
+// experts, and Qwen3-Next.
 // Source: llama.cpp, conversion/lfm2.py and conversion/qwen.py; src/models/lfm2.cpp, qwen35.cpp and qwen35moe.cpp
 
 import { expertKeys, refuseOtherScores } from './expert-keys.ts';

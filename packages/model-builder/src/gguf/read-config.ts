@@ -100,7 +100,7 @@ export async function readGgufConfig(model: GgufModel): Promise<GgufConfig> {
   const factors = own.readsRopeFactors ? undefined : ropeFactors;
   checkCount(model, factors, config.ropes[0]?.size ?? 0);
   if (factors !== undefined && scalingJson !== undefined) {
-    const message = `${model.path}, tensor "${ROPE_FACTORS}": is there beside ${architecture}.rope.scaling.type; allowed is one of them`;
+    const message = `${model.path}, tensor "${ROPE_FACTORS}": exists beside ${architecture}.rope.scaling.type; only one of them may`;
     throw new ModelBuildError('unsupported', message, { file: model.path, tensor: ROPE_FACTORS });
   }
   return {
@@ -166,7 +166,7 @@ async function readFactors(model: GgufModel, name: string): Promise<number[] | u
   const tensor = model.tensor(name);
   if (tensor === undefined) return undefined;
   if (tensor.dimensions.length !== 1)
-    throw factorFault(model, name, `has dimensions [${tensor.dimensions}]; allowed is one`);
+    throw factorFault(model, name, `has dimensions [${tensor.dimensions}]; allowed: one`);
   const factors = new Float32Array(tensor.dimensions[0]!);
   await readingGguf(() => model.readFloats(name, 0, factors));
   const other = factors.find(factor => !(Number.isFinite(factor) && factor > 0));

@@ -6,7 +6,7 @@ export const ROPE_FACTORS = 'rope_freqs.weight';
 export const LONG_FACTORS = 'rope_factors_long.weight';
 export const SHORT_FACTORS = 'rope_factors_short.weight';
 
-/** What a memory keeps: a file has `-exp(x)` where a checkpoint has `x`. */
+/** The decay of a recurrent layer: a file has `-exp(x)` where a checkpoint has `x`. */
 export const DECAYS = 'ssm_a';
 
 const OUTER: Readonly<Record<string, string>> = {
@@ -56,7 +56,7 @@ const OF_LAYER: Readonly<Record<string, string>> = {
   post_per_layer_input_norm: 'post_norm',
 };
 
-/** Tensors of a layer whose names in checkpoints have no part behind them. */
+/** Tensors of a layer whose names in checkpoints have no part after them. */
 const WITHOUT_PART: Readonly<Record<string, string>> = {
   layer_scalar: 'layer_output_scale.weight',
   'self_attn.sinks': 'attn_sinks.weight',

@@ -32,7 +32,7 @@ export function openTensor(
 ): CheckpointTensor {
   const { type } = entry;
   if (!isCheckpointType(type)) {
-    throw fault('unsupported', file, entry, `has type ${type}; allowed are ${CHECKPOINT_TYPES.join(', ')}`);
+    throw fault('unsupported', file, entry, `has type ${type}; supported: ${CHECKPOINT_TYPES.join(', ')}`);
   }
   if (entry.shape.length !== shape.length || entry.shape.some((dim, i) => dim !== shape[i])) {
     const message = `has shape [${entry.shape}]; ${expectedBy} for [${shape}]`;

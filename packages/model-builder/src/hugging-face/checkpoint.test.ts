@@ -92,7 +92,7 @@ describe('a checkpoint is refused', () => {
     await expect(read(path, NORM, [64])).rejects.toMatchObject({
       code: 'unsupported',
       tensor: NORM,
-      message: expect.stringContaining('has type I32; allowed are F32, F16, BF16'),
+      message: expect.stringContaining('has type I32; supported: F32, F16, BF16'),
     });
   });
 

@@ -11,7 +11,7 @@ export interface DecoderConfig {
   readonly hiddenSize: number;
   readonly intermediateSize: number;
   readonly layerCount: number;
-  /** Layers of the checkpoint behind these, which predict further tokens and are left out. */
+  /** Layers of the checkpoint after these, which predict further tokens and are left out. */
   readonly predictionLayerCount: number;
   readonly headCount: number;
   readonly kvHeadCount: number;
@@ -26,10 +26,10 @@ export interface DecoderConfig {
   readonly layers: readonly LayerConfig[];
   /**
    * Multi-head latent attention; undefined for heads with matrices of keys and values. The heads of the cache are then latent rows
-   * behind rotated channels, one for each layer.
+   * after rotated channels, one for each layer.
    */
   readonly latent: LatentAttention | undefined;
-  /** Norms of queries and keys: before the rotation over each head or over all heads together, or behind it over each head. */
+  /** Norms of queries and keys: before the rotation over each head or over all heads together, or after it over each head. */
   readonly queryKeyNorm: 'none' | 'head' | 'width' | 'rotated-head';
   /** A norm without weights over each head of values. */
   readonly normsValues: boolean;
@@ -39,7 +39,7 @@ export interface DecoderConfig {
   readonly attentionSoftcap: number | undefined;
   /** Queries are multiplied by `1 + growth * ln(1 + floor(position / period))`. Not together with norms over heads. */
   readonly queryScale: { readonly growth: number; readonly period: number } | undefined;
-  /** The matrix of queries has the rows of a gate behind those of each head, whose sigmoid multiplies the head's result. */
+  /** The matrix of queries has the rows of a gate after those of each head, whose sigmoid multiplies the head's result. */
   readonly gatesAttention: boolean;
   readonly qkvBias: boolean;
   readonly attentionOutputBias: boolean;
@@ -62,7 +62,7 @@ export interface DecoderConfig {
   /** Factor of the logits, before their soft cap. */
   readonly logitScale: number;
   readonly logitSoftcap: number | undefined;
-  /** The residual stream is multiplied by a number of the checkpoint behind each layer. */
+  /** The residual stream is multiplied by a number of the checkpoint after each layer. */
   readonly hasLayerScale: boolean;
   /** Each layer adds something that depends on the token: embeddings of their own, with rows for all layers. */
   readonly perLayerInput: { readonly size: number; readonly vocabSize: number } | undefined;
@@ -85,9 +85,9 @@ export interface LayerConfig {
   readonly window: number | undefined;
   readonly headSize: number;
   readonly kvHeadCount: number;
-  /** Of the MLP; in a layer with experts that of the expert which all tokens share, 0 without one. */
+  /** Size of the MLP; in a layer with experts, of the expert that all tokens share, 0 without one. */
   readonly intermediateSize: number;
-  /** A mixture of experts stands in place of the MLP. */
+  /** The layer has a mixture of experts in place of the MLP. */
   readonly hasExperts: boolean;
   /** The layer has no matrix of values: they are its keys before norm and rotation. */
   readonly valuesAreKeys: boolean;
@@ -95,7 +95,10 @@ export interface LayerConfig {
   readonly kvSource: number | undefined;
   /** What the layer has in place of attention, or beside it; undefined for none. */
   readonly memory: LayerMemory | undefined;
-  /** Attention and memory read the same normed input, and both are added to the residual stream. A layer may have neither. */
+  /**
+   * Attention and the recurrent part read the same normed input, and both are added to the residual stream. A
+   * layer may have neither.
+   */
   readonly hasAttention: boolean;
 }
 
@@ -112,11 +115,11 @@ export interface ShortConvolution {
   readonly kind: 'short-convolution';
   /** Tokens that a convolution covers. */
   readonly kernel: number;
-  /** Of the convolution and of both matrices. */
+  /** Whether the convolution and both matrices have biases. */
   readonly hasBias: boolean;
 }
 
-/** Linear attention with the gated delta rule, behind a convolution of queries, keys and values. Source: arXiv 2412.06464 */
+/** Linear attention with the gated delta rule, after a convolution of queries, keys and values. Source: arXiv 2412.06464 */
 export interface GatedDeltaNet {
   readonly kind: 'gated-delta-net';
   readonly kernel: number;
@@ -128,7 +131,7 @@ export interface GatedDeltaNet {
   readonly keysInTurns: boolean;
 }
 
-/** A selective state space, behind a convolution of values, keys and queries (x, B and C). Source: arXiv 2405.21060 */
+/** A selective state space, after a convolution of values, keys and queries (x, B and C). Source: arXiv 2405.21060 */
 export interface Mamba2 {
   readonly kind: 'mamba-2';
   readonly kernel: number;
@@ -138,11 +141,11 @@ export interface Mamba2 {
   readonly groupCount: number;
   readonly stateSize: number;
   readonly hasConvolutionBias: boolean;
-  /** Of the matrices. */
+  /** Whether the matrices have biases. */
   readonly hasBias: boolean;
-  /** Least step of time. */
+  /** Lower bound of the time step. */
   readonly leastStep: number;
-  /** An RMS norm for each group, in front of the gate or behind it; undefined for a gate alone. */
+  /** An RMS norm for each group, in front of the gate or after it; undefined for a gate alone. */
   readonly norm: { readonly isFirst: boolean; readonly groupCount: number } | undefined;
   /** Factors of what the convolution reads, which are multiplied into its weights. */
   readonly inputScales: Readonly<Record<'values' | 'keys' | 'queries', number>>;
@@ -165,7 +168,9 @@ export function stateShapes(memory: LayerMemory, hiddenSize: number): readonly (
   return [inputs, [memory.valueHeadCount, memory.keySize, memory.valueSize]];
 }
 
-/** Elements of what a memory gives for a token, before the projection back to the residual stream. */
+/**
+ * Elements of the result of a recurrent layer for a token, before the projection back to the residual stream.
+ */
 export function rememberedSize(memory: LayerMemory, hiddenSize: number): number {
   switch (memory.kind) {
     case 'short-convolution':
@@ -229,7 +234,7 @@ export interface ModuleNames {
   readonly memory: MemoryModules;
 }
 
-/** Names of the modules of a layer with memory, and of its tensors without a module. */
+/** Names of the modules of a recurrent layer, and of its tensors without a module. */
 export interface MemoryModules {
   /** One matrix with the rows of gate, input and decay in turn, in place of the three. */
   readonly gateInputDecay: string | undefined;

@@ -99,7 +99,7 @@ export class DecoderWeights {
     return tensorRows(this.#tensor(layer, fused.module, 'bias', [fused.rowCount]), fused.firstRow, outputs);
   }
 
-  /** Of a layer with experts. */
+  /** Weights of the experts of a layer that has some. */
   experts(layer: number): LayerExperts {
     const { experts, hiddenSize } = this.#config;
     return new LayerExperts(this.source, {
@@ -121,7 +121,7 @@ export class DecoderWeights {
     return module === undefined ? undefined : this.#norm(`${this.#layer(layer)}.${module}`);
   }
 
-  /** Factor of the residual stream behind the layer. Shape: `[1]`. */
+  /** Factor of the residual stream after the layer. Shape: `[1]`. */
   layerScale(layer: number): CheckpointTensor {
     return this.source.tensor(`${this.#layer(layer)}.layer_scalar`, [1]);
   }
@@ -159,13 +159,13 @@ export class DecoderWeights {
     return withOffset(this.#tensor(layer, modules[role], 'weight', [heads * headSize]), norm.weightOffset);
   }
 
-  /** Of a latent row. Shape: `[rank]`. */
+  /** Norm of a latent row. Shape: `[rank]`. */
   latentNorm(layer: number, role: keyof typeof LATENT_NORMS): CheckpointTensor {
     const { queryRank, rank } = this.#config.latent!;
     return this.#tensor(layer, LATENT_NORMS[role], 'weight', [role === 'queryLatent' ? queryRank! : rank]);
   }
 
-  /** Weights and, if any, bias of the convolution of a layer with memory. Shape: `[channels, 1, kernel]`, `[channels]`. */
+  /** Weights and, if any, bias of the convolution of a recurrent layer. Shape: `[channels, 1, kernel]`, `[channels]`. */
   convolution(layer: number): {
     readonly weight: CheckpointTensor;
     readonly bias: CheckpointTensor | undefined;
@@ -220,7 +220,7 @@ export class DecoderWeights {
 
   #memory(layer: number): LayerMemory {
     const { memory } = this.#config.layers[layer]!;
-    assertInvariant(memory !== undefined, 'a layer with memory');
+    assertInvariant(memory !== undefined, 'a recurrent layer');
     return memory;
   }
 
@@ -242,9 +242,13 @@ export class DecoderWeights {
     const isOther = (name: string) =>
       this.#config.isTextPart && this.#prefix !== '' && !name.startsWith(this.#prefix);
     const { layerCount, predictionLayerCount } = this.#config;
-    const behind = Array.from({ length: predictionLayerCount }, (_, i) => `${this.#layer(layerCount + i)}.`);
+    const predictionLayers = Array.from(
+      { length: predictionLayerCount },
+      (_, i) => `${this.#layer(layerCount + i)}.`,
+    );
     const unread = unreadModules(this.#config).map(module => `${this.#prefix}${module}.`);
-    const isLeftOut = (name: string) => [...behind, ...unread].some(start => name.startsWith(start));
+    const isLeftOut = (name: string) =>
+      [...predictionLayers, ...unread].some(start => name.startsWith(start));
     // A stored copy of a tied head, which `checkTiedHead` compares, old rotary tables, layers that predict further tokens, and keys of
     // layers that attend to those of others, which transformers ignores.
     this.source.checkAllUsed(

@@ -1,5 +1,6 @@
-// What a graph depends on where a mixture of experts stands in place of an MLP: many small MLPs, of which a router chooses a few for
-// each token and adds what they give, by their weights. They have gates where the MLPs of the model have.
+// What a graph depends on where a mixture of experts replaces an MLP: many small MLPs, of which a router
+// chooses a few for each token and adds what they give, by their weights. They have gates where the MLPs of
+// the model have.
 
 export interface ExpertsConfig {
   readonly count: number;

@@ -1,5 +1,5 @@
 // Multi-head latent attention (MLA): all heads share one key, a latent row of which each head's keys and values are products, and a
-// few channels behind the rotation. Names and shapes of its matrices in a checkpoint, and those that a graph multiplies with.
+// few channels after the rotation. Names and shapes of its matrices in a checkpoint, and those that a graph multiplies with.
 // Source: arXiv 2405.04434; transformers, models/deepseek_v3/modeling_deepseek_v3.py
 
 import type { CheckpointTensor } from './checkpoint-tensor.ts';
@@ -18,7 +18,7 @@ export interface LatentAttention {
   readonly rotatedSize: number;
   /** Channels of a head's values. */
   readonly valueSize: number;
-  /** Of the norms of both latent rows. */
+  /** Epsilon of the norms of both latent rows. */
   readonly epsilon: number;
 }
 
@@ -53,7 +53,7 @@ interface Sizes {
   readonly hiddenSize: number;
 }
 
-/** `[outputs, inputs]`; of matrices with a block for each head those of all heads, one behind the other. */
+/** `[outputs, inputs]`; of matrices with a block for each head those of all heads, one after the other. */
 export function latentMatrixShape(
   { queryRank, rank, plainSize, rotatedSize, valueSize }: LatentAttention,
   role: LatentMatrix,

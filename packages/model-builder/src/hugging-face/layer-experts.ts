@@ -69,12 +69,12 @@ export class LayerExperts {
     return this.#tensor(`${this.#config.modules.latent!.from}.weight`, [this.#hiddenSize, this.#width]);
   }
 
-  /** Of each expert in turn the matrices of these roles. Shape: `[outputs, inputs]`. */
+  /** The matrices of these roles, expert by expert. Shape: `[outputs, inputs]`. */
   matrices(...roles: readonly ExpertMatrix[]): CheckpointTensor[] {
     return this.#each(roles, (expert, role) => this.#matrix(expert, role));
   }
 
-  /** The same of their biases; none where the model has none. Shape: `[outputs]`. */
+  /** The biases of these roles, expert by expert; none where the model has none. Shape: `[outputs]`. */
   biases(...roles: readonly ExpertMatrix[]): CheckpointTensor[] {
     return this.#config.bias ? this.#each(roles, (expert, role) => this.#bias(expert, role)) : [];
   }
@@ -136,7 +136,7 @@ export class LayerExperts {
       : { outputs: inner, inputs: this.#width };
   }
 
-  /** Of what experts read and give. */
+  /** Width of the rows that experts read and give. */
   get #width(): number {
     return this.#config.latentSize ?? this.#hiddenSize;
   }

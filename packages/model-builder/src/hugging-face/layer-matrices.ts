@@ -18,7 +18,7 @@ export type LayerMatrix =
   | MemoryMatrix;
 export type MemoryMatrix = 'memoryInput' | 'memoryGate' | 'memoryBeta' | 'memoryDecay' | 'memoryOutput';
 
-/** Module of each matrix of a memory, in `ModuleNames.memory`. */
+/** Module of each matrix of a recurrent layer, in `ModuleNames.memory`. */
 export const MEMORY_MODULES = {
   memoryInput: 'input',
   memoryGate: 'gate',
@@ -27,7 +27,7 @@ export const MEMORY_MODULES = {
   memoryOutput: 'output',
 } as const satisfies Record<MemoryMatrix, string>;
 
-/** Whether a matrix belongs to a layer's memory. */
+/** Whether a matrix belongs to the recurrent part of a layer. */
 export function isMemoryMatrix(role: LayerMatrix): role is MemoryMatrix {
   return Object.hasOwn(MEMORY_MODULES, role);
 }

@@ -20,7 +20,7 @@ export function choosesLongFactors({ originalContextLength }: LongRope, contextL
 }
 
 /**
- * The configuration of a build for contexts of at most so many tokens, undefined for the longest of the model. Models without
+ * The configuration of a build for contexts of at most this many tokens, undefined for the longest of the model. Models without
  * LongRoPE are the same for all; with it, the context of a build with short factors ends at the original length.
  */
 export function forContext(config: DecoderConfig, contextLength: number | undefined): DecoderConfig {

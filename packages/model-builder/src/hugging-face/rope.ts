@@ -67,7 +67,7 @@ export type RopeScaling =
       readonly kind: 'longrope';
       /** Divisors of the frequencies of a model for contexts up to the original length. Shape: `[size / 2]`. */
       readonly shortFactors: readonly number[];
-      /** Those of a model for longer contexts, in all positions. */
+      /** Divisors of a model for longer contexts, in all positions. */
       readonly longFactors: readonly number[];
       /** Unit: tokens. */
       readonly originalContextLength: number;
@@ -112,7 +112,7 @@ export type RopeResult =
 
 /** Unit: tokens. */
 export interface ContextLengths {
-  /** Of the model. */
+  /** Maximum context of the model. */
   readonly maximum: number;
   /** Before scaling, where config.json says it outside the object. */
   readonly original: number | undefined;
@@ -133,7 +133,7 @@ export function parseRopeSettings(
   }
   const type = value.rope_type ?? value.type ?? 'default';
   if (!(SUPPORTED_ROPE_TYPES as readonly unknown[]).includes(type)) {
-    const fault = `is ${JSON.stringify(type)}; allowed are ${SUPPORTED_ROPE_TYPES.join(', ')}`;
+    const fault = `is ${JSON.stringify(type)}; supported: ${SUPPORTED_ROPE_TYPES.join(', ')}`;
     return { kind: 'unsupported', path: 'rope_type', fault };
   }
   const parsed = ropeSettings.safeParse({ ...value, rope_type: type });

@@ -1,4 +1,4 @@
-// Rows of a tensor in another order: blocks of rows, one behind the other.
+// Rows of a tensor in another order: blocks of rows, one after the other.
 
 import { BLOCK_INPUTS } from '@ortler/kernels';
 import { allocateCodeRows, type StoredCodes } from '../stored-codes.ts';
@@ -45,7 +45,10 @@ function codesOf(codes: StoredCodes, blocks: readonly RowBlock[]): StoredCodes {
   };
 }
 
-/** Where rows `[first, first + count)` of all blocks stand in the tensor, and their places among those that are asked for. */
+/**
+ * Where rows `[first, first + count)` of all blocks are in the tensor, and their places among the requested
+ * ones.
+ */
 function* piecesOf(blocks: readonly RowBlock[], first: number, count: number) {
   let before = 0;
   for (const block of blocks) {

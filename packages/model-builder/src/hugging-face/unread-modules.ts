@@ -3,7 +3,7 @@
 
 import type { DecoderConfig } from './decoder-config.ts';
 
-/** Names behind the prefix of the model: `layers.15.self_attn.k_proj`. */
+/** Names after the prefix of the model: `layers.15.self_attn.k_proj`. */
 export function unreadModules({
   layers,
   modules,

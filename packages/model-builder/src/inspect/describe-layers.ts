@@ -12,7 +12,7 @@ type Parts = ReadonlyMap<string, DescribedTensor>;
 interface Layer {
   readonly type: string;
   readonly shape: readonly number[];
-  /** Of a build that keeps values, as far as config.json says. */
+  /** Format in a build that keeps values, as far as config.json says. */
   readonly format: WeightFormat;
 }
 

@@ -39,9 +39,9 @@ export interface MemoryEstimate {
   readonly precision: Precision;
   readonly kvType: KvType;
   readonly weightBytes: number;
-  /** Those that a token reads, of a model with experts; the others may stay in their file. */
+  /** Only for a model with experts: the bytes that one token reads; the others may stay in their file. */
   readonly activeWeightBytes?: number;
-  /** Of one sequence of the context, with the states of layers with memory. */
+  /** Cache of one sequence as long as the context, with the states of recurrent layers. */
   readonly cacheBytes: number;
 }
 

@@ -28,7 +28,7 @@ export interface DescribedTensor {
   /** As in a checkpoint: `[outputs, inputs]` of a matrix, with the experts in front where they are stacked. */
   readonly shape: readonly number[];
   readonly bytes: number;
-  /** Of a quantised folder: the format in a build that keeps values. */
+  /** Only for a quantised folder: the format in a build that keeps values. */
   readonly keptFormat?: WeightFormat;
 }
 
@@ -51,7 +51,7 @@ export interface ModelShape {
   readonly headSize: number;
   readonly hiddenSize: number;
   readonly vocabSize: number;
-  /** Of each layer, as a `kernels` graph has them. Undefined: all alike. */
+  /** Cache of each layer, as in a `kernels` graph. Undefined: all alike. */
   readonly layerCaches: readonly LayerCache[] | undefined;
 }
 
@@ -62,7 +62,7 @@ export interface DescribedExperts {
   readonly chosen: number;
   /** Parameters that a token is computed with. */
   readonly activeParameterCount: number;
-  /** Of all experts; undefined for a checkpoint. */
+  /** Bytes of all experts; undefined for a checkpoint. */
   readonly weightBytes?: number;
 }
 
@@ -85,7 +85,10 @@ export interface ModelDescription {
   readonly shape: ModelShape | undefined;
   /** Longest context. Unit: tokens. Undefined with `shape`. */
   readonly contextLength: number | undefined;
-  /** Of a build, or of the one that the model would have without a `contextLength`; undefined without LongRoPE. */
+  /**
+   * Choice of the build, or of the build that the model would have without a `contextLength`; undefined
+   * without LongRoPE.
+   */
   readonly longRope: LongRopeChoice | undefined;
   /** Elements of all weights without `images`; undefined where a graph was not read. */
   readonly parameterCount: number | undefined;
@@ -99,7 +102,7 @@ export interface ModelDescription {
   readonly tensors: readonly DescribedTensor[];
   /** Exported graphs for this device. */
   readonly graphs: readonly DescribedGraph[];
-  /** Of a built folder, and of an export whose graph was read. */
+  /** Only for a built folder, and for an export whose graph was read. */
   readonly built:
     | { readonly precision: Precision; readonly kvType: KvType; readonly variant: GraphVariant }
     | undefined;

@@ -1,5 +1,6 @@
-// Files of a model that is elsewhere, with their names and sizes here but only so much content as describing it needs: small files
-// whole, of weights the headers. The rest of each file is a hole that takes no room on the disk.
+// Files of a model that is elsewhere, with their names and sizes here but only as much content as describing
+// it needs: small files whole, of weights the headers. The rest of each file is a hole that takes no room on
+// the disk.
 
 import { mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

@@ -19,7 +19,7 @@ function normal(name: string): Float32Array {
   });
 }
 
-/** Of blocks with codes of so many bits, of which each block has the lowest and the highest. */
+/** Of blocks with codes of this many bits, of which each block has the lowest and the highest. */
 function onGrid(bits: number, first: number): Float32Array {
   const most = 2 ** bits - 1;
   return Float32Array.from({ length: COUNT }, (_, i) => {

@@ -1,4 +1,4 @@
-// The format of matrices of which one is made, or that share a product.
+// The common format of matrices that are joined to one, or that share a product.
 
 import { isSuperBlockFormat, type QuantisedFormat, type WeightFormat } from '@ortler/kernels';
 import { holdsCodes } from '../stored-codes.ts';

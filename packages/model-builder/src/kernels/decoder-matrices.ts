@@ -13,7 +13,8 @@ import type { LayerMatrix } from '../hugging-face/layer-matrices.ts';
 
 /**
  * `table`: the embedding table, and the output matrix. `gateUp`: gates and ups, or ups alone without a gate. `router`: what decides
- * between experts, or what a memory forgets and takes in; always in float32: it is small, and another choice is another answer.
+ * between experts, or what a recurrent layer forgets and takes in; always in float32: it is small, and
+ * another choice is another answer.
  */
 export type MatrixRole =
   | 'table'
@@ -29,7 +30,7 @@ export interface DecoderMatrix {
   readonly role: MatrixRole;
   /** In the graph. */
   readonly name: string;
-  /** How many tensors have their tiles in turns, one group behind the other; undefined for all. */
+  /** How many tensors have their tiles in turns, one group after the other; undefined for all. */
   readonly interleaved?: number;
   /** Whether it is a product of its own; else queries, keys and values are one. */
   readonly isAlone?: boolean;
@@ -87,7 +88,7 @@ export interface LayerMatrices {
   readonly memoryBeta?: DecoderMatrix;
   readonly memoryDecay?: DecoderMatrix;
   readonly memoryOutput?: DecoderMatrix;
-  /** Of the MLP, or of the expert that all tokens share. */
+  /** Matrices of the MLP, or of the expert that all tokens share. */
   readonly gateUp?: DecoderMatrix;
   readonly down?: DecoderMatrix;
   readonly experts?: ExpertMatrices;

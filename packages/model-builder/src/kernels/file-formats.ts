@@ -11,7 +11,7 @@ import { decoderMatrices } from './decoder-matrices.ts';
 /** Throws: as `WeightSource.tensor`. */
 export function fileFormats(weights: DecoderWeights, config: DecoderConfig): MatrixFormats {
   const formats = new Map<string, WeightFormat>();
-  /** Of the matrices that one product multiplies with. */
+  /** Names of the matrices that one product multiplies with. */
   let products: string[] = [];
   for (const { role, name, isAlone = false, tensors } of decoderMatrices(config)) {
     const own = tensors(weights).map(formatOf);

@@ -39,7 +39,7 @@ const OPERATORS: Readonly<Record<KvType, string>> = {
 /**
  * ```
  *   norm, q k v, bias        Product                       [batch, length, (heads + 2 kvHeads) * headSize]
- *   norms over all heads, or rotation and norms behind it
+ *   norms over all heads, or rotation and norms after it
  *                            only where the model has them
  *   head norms, rotation, cache, softmax
  *                            Attention <- caches, lengths  [batch, length, heads * headSize]
@@ -140,7 +140,7 @@ function headNorms({ graph, config, weights }: KernelsContext, layer: number, pa
   return kvSource === undefined ? [queryNorm, declare('keyNorm', 'k_norm')] : [queryNorm];
 }
 
-/** In its place behind norms of queries and keys, which have their places where there are none. */
+/** In its place after norms of queries and keys, which have their places where there are none. */
 function sinks({ graph, config, weights }: KernelsContext, layer: number, path: string): string[] {
   if (!config.hasSinks) return [];
   assertInvariant(config.queryKeyNorm === 'none', 'a model with sinks has no norms of queries and keys');

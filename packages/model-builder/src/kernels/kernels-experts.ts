@@ -18,8 +18,8 @@ import { activationBits } from './weight-formats.ts';
  *                                     |
  *                                  [..., hidden]
  * ```
- * Without `residual` the result is what the experts give alone. Experts with a latent size stand between two products, of which the
- * second one adds the residual.
+ * Without `residual` the result is what the experts give alone. Experts with a latent size are between two
+ * products, of which the second one adds the residual.
  */
 export function experts(
   context: KernelsContext,

@@ -60,8 +60,8 @@ export type KernelsGraphOptions = Partial<Pick<KernelsContext, 'formats' | 'onMa
  *                              Experts (residual, router)    residual
  *   norm, output matrix        Product (residual)            logits
  * ```
- * A layer with memory has its operators in place of the attention, or beside it: see `kernels-memory.ts`. Layers without MLP, and
- * without anything else, have what they have. What a model has besides (norms behind attention and MLP, scales, soft caps of logits) is in ONNX Runtime's operators. In the
+ * A recurrent layer has its operators in place of the attention, or beside it: see `kernels-memory.ts`. Layers without MLP, and
+ * without anything else, have what they have. What a model has besides (norms after attention and MLP, scales, soft caps of logits) is in ONNX Runtime's operators. In the
  * last layer everything after the attention runs on the rows of `logit_rows` only.
  *
  * Throws: `tensor_missing`, `tensor_mismatch`, `unsupported` for tensors that contradict `config.json` or that it does not imply.
@@ -178,7 +178,7 @@ function mixers(context: KernelsContext, layer: number, input: NormedInput) {
   ];
 }
 
-/** Of the residual stream, or of the input of the attention beside it. */
+/** The MLP of the residual stream, or of the input of the attention beside it. */
 function addMlp(
   context: KernelsContext,
   layer: number,

@@ -17,7 +17,7 @@ import { type KernelsContext, multiply, type NormedInput, tiles } from './kernel
  *   norm, q_b                  Product                        only with a latent row of queries
  *   heads' keys                Product (groups)               plain channels of each head -> [.., heads * rank]
  *   queries                    rotated channels of each head, then its latent query
- *   key, which is the value    rotated channels, then the latent row behind its norm
+ *   key, which is the value    rotated channels, then the latent row after its norm
  *                              Attention <- caches, lengths   [batch, length, heads * (rotated + rank)]
  *   heads' values              Product (groups)               latent part of each head -> [.., heads * values]
  * ```

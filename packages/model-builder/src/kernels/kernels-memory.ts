@@ -1,4 +1,4 @@
-// Layers with memory by the operators of the CPU kernels: short convolutions, gated delta networks and Mamba-2.
+// Recurrent layers by the operators of the CPU kernels: short convolutions, gated delta networks and Mamba-2.
 
 import { pastStateName, presentStateName, SLOTS_INPUT } from '@ortler/engine/graph-contract';
 import { KERNELS_DOMAIN } from '@ortler/kernels';
@@ -19,7 +19,7 @@ import { declareFloats } from '../weights/declare-weights.ts';
 import { layerMatrices } from './decoder-matrices.ts';
 import { biases, type KernelsContext, multiply, type NormedInput, tiles } from './kernels-context.ts';
 
-/** Declares the inputs of all layers with memory. Call it once, before the first layer. */
+/** Declares the inputs of all recurrent layers. Call it once, before the first layer. */
 export function declareStates({ graph, config }: Pick<KernelsContext, 'graph' | 'config'>): void {
   if (!hasMemory(config)) return;
   const { batch, length } = DYNAMIC_DIMS;
@@ -88,7 +88,7 @@ function project(
   });
 }
 
-/** Of the first columns of `input`. */
+/** Convolution of the first columns of `input`. */
 function convolution(context: KernelsContext, layer: number, own: LayerMemory, input: string): string {
   const { graph, config, weights } = context;
   const path = `/model/layers.${layer}/memory/conv`;

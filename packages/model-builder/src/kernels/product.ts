@@ -21,7 +21,7 @@ export interface ProductOptions {
   readonly bias?: string | undefined;
   /** Name of a value that is added to the product. */
   readonly residual?: string;
-  /** Of the product. Default: none. */
+  /** Activation of the product. Default: none. */
   readonly activation?: Exclude<keyof typeof ACTIVATIONS, 'clamped'>;
   /** The matrix has tiles of gates and ups in turns: the product is `activation(gate) * up`. */
   readonly isGated?: boolean;

@@ -98,9 +98,8 @@ function refuseUnsupported(path: string, file: AdapterConfigFile): void {
   const refuse = (key: string, message: string): never => {
     throw configFault('unsupported', path, key, message);
   };
-  if (file.peft_type !== 'LORA')
-    refuse('peft_type', `is ${JSON.stringify(file.peft_type)}; allowed is "LORA"`);
-  if (file.bias !== 'none') refuse('bias', `is ${JSON.stringify(file.bias)}; allowed is "none"`);
+  if (file.peft_type !== 'LORA') refuse('peft_type', `is ${JSON.stringify(file.peft_type)}; allowed: "LORA"`);
+  if (file.bias !== 'none') refuse('bias', `is ${JSON.stringify(file.bias)}; allowed: "none"`);
   if (file.fan_in_fan_out)
     refuse('fan_in_fan_out', 'must be false: the matrices of these models are [out, in]');
   if (file.modules_to_save?.length)
@@ -132,7 +131,7 @@ function readPattern(
   for (const [key] of entries) {
     if (/^\^?[\w.]+$/.test(key)) continue;
     const message =
-      'is a regular expression; allowed are module names, whole (^model.layers.0.mlp.up_proj) or their last parts (up_proj)';
+      'is a regular expression; allowed: module names, whole (^model.layers.0.mlp.up_proj) or their last parts (up_proj)';
     throw configFault('unsupported', path, `${name}.${key}`, message);
   }
   return module =>

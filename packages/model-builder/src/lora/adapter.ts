@@ -98,7 +98,7 @@ function findPairs(config: AdapterConfig, file: SafetensorsFile): Map<string, Fo
   for (const [name, entry] of file.tensors) {
     const [, module, part] = PAIR_NAME.exec(name) ?? [];
     if (module === undefined) {
-      const message = `is not part of plain LoRA; allowed are ${PREFIX}<module>.lora_A.weight and .lora_B.weight`;
+      const message = `is not part of plain LoRA; allowed: ${PREFIX}<module>.lora_A.weight and .lora_B.weight`;
       throw tensorFault('unsupported', file, name, message);
     }
     if (!config.isTarget(module)) {

@@ -88,7 +88,7 @@ function floatScheme(
   { num_bits: bits, group_size: size, block_structure: structure, type }: Weights,
 ): Float8Scheme {
   if (type !== 'float' || bits !== 8) {
-    const message = `is ${JSON.stringify(type)} with ${bits} bits; read are integers with 4 and 8 bits and floats with 8`;
+    const message = `is ${JSON.stringify(type)} with ${bits} bits; supported: integers with 4 and 8 bits and floats with 8`;
     throw configFault('unsupported', path, `${KEY}.${key}.weights.type`, message);
   }
   if (size !== undefined && size !== null && size > 0) return { block: [1, size] };

@@ -35,6 +35,6 @@ export function unsupportedValue(
     'unsupported',
     path,
     `${KEY}.${key}`,
-    `is ${JSON.stringify(value)}${need}; read are ${READ}`,
+    `is ${JSON.stringify(value)}${need}; supported: ${READ}`,
   );
 }

@@ -16,7 +16,7 @@ import { elementCount, type ModuleTensor, pairOf, readScales, type StoredModule 
 interface ScaleBlocks {
   readonly rows: number;
   readonly columns: number;
-  /** Of the scales, in a row. */
+  /** Scales in a row. */
   readonly width: number;
 }
 

@@ -52,12 +52,12 @@ export function groupNumbers(groups: InputGroups, inputs: number): Uint32Array {
   return Uint32Array.from({ length: inputs }, (_, input) => Math.floor(input / groups.size));
 }
 
-/** The levels that codes of so many bits and these zero points allow. */
+/** The levels that codes of this many bits and these zero points allow. */
 export function levelRange(bits: number, zeros: Uint8Array): readonly [lowest: number, highest: number] {
-  let [least, most] = [zeros[0]!, zeros[0]!];
+  let [min, max] = [zeros[0]!, zeros[0]!];
   for (const zero of zeros) {
-    if (zero < least) least = zero;
-    if (zero > most) most = zero;
+    if (zero < min) min = zero;
+    if (zero > max) max = zero;
   }
-  return [-most, 2 ** bits - 1 - least];
+  return [-max, 2 ** bits - 1 - min];
 }

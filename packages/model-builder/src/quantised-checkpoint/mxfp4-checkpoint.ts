@@ -82,7 +82,7 @@ interface Packed {
 function openPacked(name: string, shape: readonly number[], { blocks, scales }: Packed): CheckpointTensor {
   const inputs = shape.at(-1)!;
   if (inputs % BLOCK_INPUTS !== 0) {
-    const message = `tensor ${JSON.stringify(name)}: ${inputs} inputs are no whole number of blocks of ${BLOCK_INPUTS}`;
+    const message = `tensor ${JSON.stringify(name)}: ${inputs} inputs are not a whole number of blocks of ${BLOCK_INPUTS}`;
     throw new ModelBuildError('tensor_mismatch', message, { tensor: name });
   }
   const width = inputs / BLOCK_INPUTS;
@@ -112,7 +112,7 @@ function openPacked(name: string, shape: readonly number[], { blocks, scales }: 
       if (i === undefined) return;
       throw scales.fault(
         'tensor_mismatch',
-        `element ${from + i} of ${name} is no number; weights must be finite`,
+        `element ${from + i} of ${name} is not a number; weights must be finite`,
       );
     },
   };

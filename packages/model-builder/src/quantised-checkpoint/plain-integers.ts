@@ -45,19 +45,19 @@ export async function openPlainIntegers(
     checkShape(zeroPoint, scale.shape, 'one for each scale');
   }
   const zeros = await readZeroPoints(zeroPoint, 0, elementCount(scale));
-  let [least, most] = [0, 0];
-  for (const zero of zeros) [least, most] = [Math.min(least, zero), Math.max(most, zero)];
+  let [min, max] = [0, 0];
+  for (const zero of zeros) [min, max] = [Math.min(min, zero), Math.max(max, zero)];
   return {
     type: `compressed-tensors INT8${groups.kind === 'ordered' ? ' with act-order' : ''}`,
     shape: [outputs, inputs],
     groups,
-    range: [-128 - most, 127 - least],
+    range: [-128 - max, 127 - min],
     hasFloat16Scales,
     async readRows(first, count) {
       const bytes = new Int8Array(count * inputs);
       await weight.readBytes(first * inputs, new Uint8Array(bytes.buffer));
       const levels = new Int16Array(bytes);
-      if (most > 0 || least < 0) {
+      if (max > 0 || min < 0) {
         const groupOf = groupNumbers(groups, inputs);
         const isSingle = elementCount(scale) === 1;
         const rowZeros = isSingle

@@ -96,7 +96,7 @@ describe('quantization_config', () => {
     'of %s is refused by name with what it would need',
     (format, need) => {
       expect(() => parse({ ...COMPRESSED, format })).toThrow(
-        `is "${format}", which would need ${need}; read are`,
+        `is "${format}", which would need ${need}; supported: `,
       );
     },
   );
@@ -108,7 +108,7 @@ describe('quantization_config', () => {
       'quantization_config.checkpoint_format',
       'the layout of its GPU kernels',
     ],
-    [{ ...GPTQ, pack_dtype: 'int64' }, 'quantization_config.pack_dtype', 'allowed is "int32"'],
+    [{ ...GPTQ, pack_dtype: 'int64' }, 'quantization_config.pack_dtype', 'allowed: "int32"'],
     [{ quant_method: 'awq', version: 'gemv' }, 'quantization_config.version', 'the layout of another kernel'],
     [{ quant_method: 'awq', bits: 8 }, 'quantization_config.bits', 'AWQ is read with 4 bits'],
     [{ quant_method: 'awq', zero_point: false }, 'quantization_config.zero_point', 'layers without qzeros'],
@@ -132,8 +132,8 @@ describe('quantization_config', () => {
       'quantization_config.sparsity_config.format',
       'two of four weights being zero',
     ],
-    [{ quant_method: 'fp8', fmt: 'e5m2' }, 'quantization_config.fmt', 'read is "e4m3"'],
-    [{ quant_method: 'new' }, 'quantization_config.quant_method', 'is "new"; read are gptq, awq'],
+    [{ quant_method: 'fp8', fmt: 'e5m2' }, 'quantization_config.fmt', 'supported: "e4m3"'],
+    [{ quant_method: 'new' }, 'quantization_config.quant_method', 'is "new"; supported: gptq, awq'],
   ])('is refused where it is not read: %j', (section, key, message) => {
     expect(() => parse(section)).toThrow(expect.objectContaining({ code: 'unsupported', key }));
     expect(() => parse(section)).toThrow(message);
@@ -143,7 +143,7 @@ describe('quantization_config', () => {
     'of %s is refused by name with what it would need',
     (method, need) => {
       expect(() => parse({ quant_method: method })).toThrow(
-        `is "${method}", which would need ${need}; read are`,
+        `is "${method}", which would need ${need}; supported: `,
       );
     },
   );

@@ -49,7 +49,10 @@ interface ConfigJson {
   readonly text_config?: { readonly quantization_config?: unknown } | null;
 }
 
-/** Of a folder. Throws: as `parseQuantisationConfig`; `source_invalid` for a config.json that cannot be read. */
+/**
+ * The quantisation of a folder. Throws: as `parseQuantisationConfig`; `source_invalid` for a config.json that
+ * cannot be read.
+ */
 export async function readQuantisationConfig(folder: string): Promise<QuantisationConfig | undefined> {
   const path = join(folder, CONFIG_FILE);
   return parseQuantisationConfig(path, await readJsonFile(path));
@@ -117,7 +120,7 @@ function parseGptq(path: string, stored: unknown): GptqConfig {
       'unsupported',
       path,
       `${KEY}.pack_dtype`,
-      `is ${JSON.stringify(packing)}; allowed is "int32"`,
+      `is ${JSON.stringify(packing)}; allowed: "int32"`,
     );
   const schemes = [schemeOf(file.bits, file.group_size)];
   for (const [pattern, own] of Object.entries(file.dynamic ?? {})) {
@@ -155,7 +158,7 @@ function parseAwq(path: string, stored: unknown): AwqConfig {
     throw configFault('unsupported', path, `${KEY}.bits`, `is ${bits}; AWQ is read with 4 bits`);
   const version = (file.version ?? file.format ?? 'gemm').toLowerCase();
   if (version !== 'gemm') {
-    const message = `is ${JSON.stringify(version)}, which would need the layout of another kernel; read is "gemm"`;
+    const message = `is ${JSON.stringify(version)}, which would need the layout of another kernel; supported: "gemm"`;
     throw configFault('unsupported', path, `${KEY}.version`, message);
   }
   if (file.zero_point === false) {
@@ -177,6 +180,6 @@ const float8File = z.object({
 function parseFloat8(path: string, stored: unknown): Float8Config {
   const { fmt, weight_block_size: block } = parseSection(float8File, path, stored);
   if ((fmt ?? 'e4m3') !== 'e4m3')
-    throw configFault('unsupported', path, `${KEY}.fmt`, `is ${JSON.stringify(fmt)}; read is "e4m3"`);
+    throw configFault('unsupported', path, `${KEY}.fmt`, `is ${JSON.stringify(fmt)}; supported: "e4m3"`);
   return { method: 'fp8', floats: [{ block: block ?? undefined }] };
 }

@@ -108,7 +108,7 @@ describe('a damaged GPTQ layer is refused with the name of the tensor', () => {
     });
   });
 
-  it('where bits and groups are none that config.json declares', async () => {
+  it('where bits and groups are not those that config.json declares', async () => {
     await expect(open(tensors, { ...GPTQ, group_size: 16 })).rejects.toMatchObject({
       tensor: 'layer.qweight',
       message: expect.stringContaining(

@@ -11,9 +11,9 @@ import {
 } from '../hugging-face/element-types.ts';
 import type { SafetensorsFile, TensorEntry } from '../hugging-face/safetensors.ts';
 
-/** Of a word. */
+/** Bits of a packed word. */
 export const WORD_BITS = 32;
-/** In files. */
+/** Types of packed words in files. */
 export const WORD_TYPES = ['I32', 'U32'];
 
 /** A tensor of a module, with the type and shape of the file. */

@@ -1,5 +1,5 @@
 // A tiny checkpoint with massive activations, as trained models have them: a few channels of the hidden state, the same for every token,
-// reach thousands behind an early layer and stay there, while all others are about 1.
+// reach thousands after an early layer and stay there, while all others are about 1.
 // Source: Sun et al. 2024, "Massive Activations in Large Language Models".
 
 import { join } from 'node:path';
@@ -21,9 +21,9 @@ const CONFIG = {
   tie_word_embeddings: false,
 } as const;
 
-/** Of the hidden state; a block of 32 inputs has both. */
+/** Channels of the hidden state; one block of 32 inputs has both. */
 const MASSIVE_CHANNELS = [40, 50] as const;
-/** That of the first MLP, whose value reaches thousands. */
+/** The neuron of the first MLP whose value reaches thousands. */
 const MASSIVE_NEURON = 300;
 /** The embedding has the same value there for every token, which the neuron reads. */
 const CONSTANT_CHANNEL = 5;
@@ -32,7 +32,7 @@ const CONSTANT = 4;
 const NEURON_WEIGHT = 14;
 /** Weight of norms at all other channels, which a norm of a hidden state with massive ones makes small. */
 const ORDINARY_NORM = 50;
-/** At the massive channels: they are a hundred times the others behind a norm too. */
+/** At the massive channels: they are a hundred times the others after a norm too. */
 const MASSIVE_NORM = 10;
 const MASSIVE_WEIGHT = 0.005;
 
@@ -89,7 +89,7 @@ function change(name: string, values: Float32Array): void {
     for (const channel of MASSIVE_CHANNELS) values[channel] = MASSIVE_NORM;
     return;
   }
-  // Matrices that read the hidden state behind a norm.
+  // Matrices that read the hidden state after a norm.
   if (!/\.([qkv]_proj|gate_proj|up_proj)\.weight$|^lm_head/.test(name)) return;
   clearBlock(values, HIDDEN, MASSIVE_CHANNELS[0]);
   for (let row = 0; row < values.length / HIDDEN; row++)

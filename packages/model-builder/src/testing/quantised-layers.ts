@@ -10,7 +10,7 @@ export interface PackedLayer {
 }
 
 export interface LayerToPack {
-  /** Of the layer, without `.weight`. */
+  /** Name of the layer, without `.weight`. */
   readonly name: string;
   readonly outputs: number;
   readonly inputs: number;
@@ -164,7 +164,7 @@ interface Levels {
   readonly codes: Uint8Array;
   /** Shape: `[outputs, groups]`. */
   readonly zeros: Uint8Array;
-  /** The same. */
+  /** Shape: `[outputs, groups]`. */
   readonly scales: Float32Array<ArrayBuffer>;
   readonly values: Float32Array<ArrayBuffer>;
 }

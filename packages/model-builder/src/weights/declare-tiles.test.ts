@@ -53,7 +53,7 @@ describe('float32 tiles', () => {
     [16, 32],
     [20, 40],
     [1, 5],
-  ])('hold a matrix of %d outputs and %d inputs exactly, and zeros behind it', async (outputs, inputs) => {
+  ])('hold a matrix of %d outputs and %d inputs exactly, and zeros after it', async (outputs, inputs) => {
     const { tensor, values } = matrix('a', outputs, inputs);
     const { declared, rows } = await pack([tensor], 'f32');
     expect(declared).toEqual({ name: 'm', format: 'f32', inputs, outputs });
@@ -77,7 +77,7 @@ describe('float32 tiles', () => {
 });
 
 describe.each(QUANTISED)('tiles in %s', format => {
-  it('hold each value within a step, zeros in rows behind the last one, and have the size of whole tiles', async () => {
+  it('hold each value within a step, zeros in rows after the last one, and have the size of whole tiles', async () => {
     const [outputs, inputs] = [20, 72];
     const { tensor, values } = matrix('a', outputs, inputs);
     const { declared, bytes, rows } = await pack([tensor], format);

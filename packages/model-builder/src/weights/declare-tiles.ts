@@ -29,7 +29,10 @@ export interface TiledMatrix {
 
 export interface TilesOptions {
   readonly format: WeightFormat;
-  /** How many tensors make a matrix, their tiles in turns; several matrices stand one behind the other. Default: all. */
+  /**
+   * How many tensors make a matrix, their tiles in turns; several matrices come one after the other. Default:
+   * all.
+   */
   readonly interleaved?: number | undefined;
   /** Called when the last tile is made. The error is measured on the bytes of the tiles only if this is given. */
   readonly onMatrix?: ((matrix: WrittenMatrix) => void) | undefined;
@@ -40,7 +43,7 @@ const CHUNK_BYTES = 1 << 20;
 
 /**
  * Declares one matrix, several of equal shape whose tiles alternate (gates and ups of a gated product), or several such matrices one
- * behind the other (experts). Codes of the checkpoint that the format holds are moved; other values are fitted.
+ * after the other (experts). Codes of the checkpoint that the format holds are moved; other values are fitted.
  *
  * Shape of the tensors: `[outputs, inputs]`; of the declared one: its bytes. The producer throws: `unsupported` for values beyond
  * float16.
@@ -102,7 +105,7 @@ async function* matrixChunks(
   }
 }
 
-/** Rows from `firstRow` on, each filled with zeros up to `width`; rows behind the last one are zero. */
+/** Rows from `firstRow` on, each filled with zeros up to `width`; rows after the last one are zero. */
 async function readRows(
   tensor: CheckpointTensor,
   firstRow: number,

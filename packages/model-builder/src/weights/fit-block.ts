@@ -52,7 +52,7 @@ function fitWithMinimum(
   from: number,
   fitted: FittedBlock,
 ): void {
-  const most = 2 ** WEIGHT_FORMATS[format].bits - 1;
+  const maxCode = 2 ** WEIGHT_FORMATS[format].bits - 1;
   let lowest = values[from]!;
   let highest = lowest;
   for (let i = 1; i < BLOCK_INPUTS; i++) {
@@ -64,18 +64,18 @@ function fitWithMinimum(
   fitted.codes.fill(0);
   fitted.scale = 0;
   fitted.minimum = Math.f16round(lowest);
-  if (Math.f16round(span / most) === 0) return;
-  let least = Number.POSITIVE_INFINITY;
+  if (Math.f16round(span / maxCode) === 0) return;
+  let leastError = Number.POSITIVE_INFINITY;
   for (const share of RANGE_SHARES) {
     const first = lowest + ((1 - share) / 2) * span;
-    const inverse = most / (span * share);
+    const inverse = maxCode / (span * share);
     let sumCodes = 0;
     let sumSquares = 0;
     let sumValues = 0;
     let sumProducts = 0;
     for (let i = 0; i < BLOCK_INPUTS; i++) {
       const value = values[from + i]!;
-      const code = clampCode((value - first) * inverse + 0.5, most);
+      const code = clampCode((value - first) * inverse + 0.5, maxCode);
       sumCodes += code;
       sumSquares += code * code;
       sumValues += value;
@@ -86,9 +86,9 @@ function fitWithMinimum(
     const scale = Math.f16round((BLOCK_INPUTS * sumProducts - sumCodes * sumValues) / determinant);
     if (scale <= 0) continue;
     const minimum = Math.f16round((sumValues - scale * sumCodes) / BLOCK_INPUTS);
-    const error = roundTo(values, from, scale, minimum, most);
-    if (error >= least) continue;
-    least = error;
+    const error = roundTo(values, from, scale, minimum, maxCode);
+    if (error >= leastError) continue;
+    leastError = error;
     keep(fitted, scale, minimum);
   }
 }
@@ -96,7 +96,7 @@ function fitWithMinimum(
 function fitCentred(format: QuantisedFormat, values: Float32Array, from: number, fitted: FittedBlock): void {
   const { bits } = WEIGHT_FORMATS[format];
   const offset = codeOffset(format);
-  const most = 2 ** bits - 1;
+  const maxCode = 2 ** bits - 1;
   let extreme = 0;
   for (let i = 0; i < BLOCK_INPUTS; i++) {
     const value = values[from + i]!;
@@ -108,11 +108,11 @@ function fitCentred(format: QuantisedFormat, values: Float32Array, from: number,
   if (bits >= FINE_BITS) {
     const scale = roundUpToFloat16(Math.abs(extreme) / (offset - 1));
     if (scale === 0) return;
-    roundTo(values, from, scale, -offset * scale, most);
+    roundTo(values, from, scale, -offset * scale, maxCode);
     keep(fitted, scale, 0);
     return;
   }
-  let least = Number.POSITIVE_INFINITY;
+  let leastError = Number.POSITIVE_INFINITY;
   // The lowest code is one further from zero than the highest, so the extreme value goes there; a scale may be negative.
   for (const share of RANGE_SHARES) {
     const step = (extreme * share) / -offset;
@@ -121,27 +121,27 @@ function fitCentred(format: QuantisedFormat, values: Float32Array, from: number,
     let sumProducts = 0;
     for (let i = 0; i < BLOCK_INPUTS; i++) {
       const value = values[from + i]!;
-      const code = clampCode(value / step + offset + 0.5, most) - offset;
+      const code = clampCode(value / step + offset + 0.5, maxCode) - offset;
       sumSquares += code * code;
       sumProducts += value * code;
     }
     if (sumSquares === 0) continue;
     const scale = Math.f16round(sumProducts / sumSquares);
     if (scale === 0) continue;
-    const error = roundTo(values, from, scale, -offset * scale, most);
-    if (error >= least) continue;
-    least = error;
+    const error = roundTo(values, from, scale, -offset * scale, maxCode);
+    if (error >= leastError) continue;
+    leastError = error;
     keep(fitted, scale, 0);
   }
 }
 
 /** Rounds to the nearest codes. Mutates: `TRIED`. Returns the squared error. */
-function roundTo(values: Float32Array, from: number, scale: number, first: number, most: number): number {
+function roundTo(values: Float32Array, from: number, scale: number, first: number, maxCode: number): number {
   const inverse = 1 / scale;
   let error = 0;
   for (let i = 0; i < BLOCK_INPUTS; i++) {
     const value = values[from + i]!;
-    const code = clampCode((value - first) * inverse + 0.5, most);
+    const code = clampCode((value - first) * inverse + 0.5, maxCode);
     TRIED[i] = code;
     const difference = value - (code * scale + first);
     error += difference * difference;
@@ -156,8 +156,8 @@ function keep(fitted: FittedBlock, scale: number, minimum: number): void {
 }
 
 /** `shifted` is the exact code plus a half. Branches are faster here than Math.min and Math.max. */
-function clampCode(shifted: number, most: number): number {
+function clampCode(shifted: number, maxCode: number): number {
   if (shifted < 0) return 0;
-  if (shifted > most) return most;
+  if (shifted > maxCode) return maxCode;
   return shifted | 0;
 }

@@ -16,7 +16,7 @@ import {
 import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
 import { type CodeRows, codeShift, holdsCodes, type SuperBlockRows } from '../stored-codes.ts';
 
-/** Writes tile `tile` of the rows at byte `at`; rows behind the last one are zero. Mutates: `chunk`, zero there before. */
+/** Writes tile `tile` of the rows at byte `at`; rows after the last one are zero. Mutates: `chunk`, zero there before. */
 export type TileWriter = (tile: number, chunk: Uint8Array, at: number) => void;
 
 /** The codes of a tensor, for a format that holds them. */
@@ -93,7 +93,7 @@ function moveSuperTile(
   const columns = width / SUPER_BLOCK_INPUTS;
   const first = tile * TILE_OUTPUTS;
   const present = Math.min(TILE_OUTPUTS, rowCount - first);
-  // Rows behind the last one keep factors of zero.
+  // Rows after the last one keep factors of zero.
   const block = {
     codes: new Uint8Array(TILE_OUTPUTS * SUPER_BLOCK_INPUTS),
     scales: new Uint8Array(TILE_OUTPUTS * 16),

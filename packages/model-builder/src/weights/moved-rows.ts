@@ -5,13 +5,16 @@ import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
 import type { CodeRows } from '../stored-codes.ts';
 import { allocateQuantisedRows, type BlockFormat, type QuantisedRows } from './quantise.ts';
 
-/** Of the codes of the checkpoint. */
+/** Block size of the checkpoint's codes. */
 const BLOCK_SIZE = 32;
 
 /** Unit: elements. */
 const CHUNK_ELEMENTS = 1 << 20;
 
-/** Undefined where the operators do not hold the codes of the tensor, or it has none: they have no float minimums. */
+/**
+ * Undefined where the tensor has no codes, or where the operators cannot hold them: they have no float
+ * minimums.
+ */
 export function movedRows(
   { shape, quantised }: CheckpointTensor,
   matrix: BlockFormat,

@@ -2,7 +2,7 @@
 
 import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
 
-/** Most elements per chunk, unless a single row is longer. Unit: elements (4 bytes each as float32). */
+/** Maximum number of elements per chunk, unless a single row is longer. Unit: elements (4 bytes each as float32). */
 const CHUNK_ELEMENTS = 1 << 20;
 
 /**

@@ -8,13 +8,16 @@ import { createFittedBlock, fitBlock } from './fit-block.ts';
 const SAMPLED_GROUPS = 16;
 const GROUP_ROWS = 4;
 
-/** Most blocks of each of these rows. */
+/** Maximum number of blocks of each of these rows. */
 const SAMPLED_BLOCKS = 8;
 
-/** Most tensors of a matrix of many, those of experts. */
+/** Maximum number of tensors of a matrix of many, those of experts. */
 const SAMPLED_TENSORS = 8;
 
-/** All tensors of a matrix, or of many of equal kind some, evenly from the first to the last. */
+/**
+ * The tensors of a matrix; where it has many of equal kind, some of them, evenly spaced from the first to the
+ * last.
+ */
 export function sampledTensors(tensors: readonly CheckpointTensor[]): readonly CheckpointTensor[] {
   if (tensors.length <= SAMPLED_TENSORS) return tensors;
   // An odd distance, so that gates and ups, which take turns, are both among them.
@@ -23,8 +26,8 @@ export function sampledTensors(tensors: readonly CheckpointTensor[]): readonly C
 }
 
 /**
- * Whole blocks of a matrix, at most 16,384 weights: the relative error of a sample is within about 2 % of the whole one's. The
- * same matrix has the same sample in every build.
+ * Whole blocks of a matrix, at most 16,384 weights: the relative error of a sample is within about 2 % of
+ * that of the whole matrix. The same matrix has the same sample in every build.
  *
  * Throws: as `CheckpointTensor.readFloats`.
  */

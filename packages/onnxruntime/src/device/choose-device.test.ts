@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chooseDevice, type DeviceSurroundings } from './choose-device.ts';
+import { chooseDevice, type DeviceDependencies } from './choose-device.ts';
 import type { ProbeReport } from './probe-entry.ts';
 
 const GPU: ProbeReport = { kind: 'works', facts: { device: 'webgpu', name: 'Some GPU', isSoftware: false } };
@@ -9,9 +9,9 @@ const SOFTWARE: ProbeReport = {
 };
 const BROKEN: ProbeReport = { kind: 'fails', reason: 'no driver' };
 
-function surroundings(report: ProbeReport, hasGraphicsDevice = true) {
+function dependencies(report: ProbeReport, hasGraphicsDevice = true) {
   const probed: string[] = [];
-  const settings: DeviceSurroundings = {
+  const settings: DeviceDependencies = {
     hasGraphicsDevice: () => hasGraphicsDevice,
     probe: async device => {
       probed.push(device);
@@ -23,7 +23,7 @@ function surroundings(report: ProbeReport, hasGraphicsDevice = true) {
 
 describe('chooseDevice', () => {
   it('takes a real GPU that works', async () => {
-    const { settings } = surroundings(GPU);
+    const { settings } = dependencies(GPU);
     expect(await chooseDevice('auto', settings)).toMatchObject({
       device: 'webgpu',
       facts: { name: 'Some GPU' },
@@ -31,7 +31,7 @@ describe('chooseDevice', () => {
   });
 
   it('tries nothing for the CPU, nor where there is no graphics device', async () => {
-    const { settings, probed } = surroundings(GPU, false);
+    const { settings, probed } = dependencies(GPU, false);
     expect(await chooseDevice('cpu', settings)).toEqual({ device: 'cpu' });
     expect(await chooseDevice('auto', settings)).toMatchObject({
       device: 'cpu',
@@ -41,7 +41,7 @@ describe('chooseDevice', () => {
   });
 
   it('falls back with the reason when the GPU does not work', async () => {
-    const { settings } = surroundings(BROKEN);
+    const { settings } = dependencies(BROKEN);
     expect(await chooseDevice('auto', settings)).toEqual({
       device: 'cpu',
       note: 'The GPU cannot be used: no driver',
@@ -50,7 +50,7 @@ describe('chooseDevice', () => {
   });
 
   it('takes a software driver only when asked to', async () => {
-    const { settings } = surroundings(SOFTWARE);
+    const { settings } = dependencies(SOFTWARE);
     expect(await chooseDevice('auto', settings)).toMatchObject({
       device: 'cpu',
       note: expect.stringContaining('llvmpipe'),
@@ -59,7 +59,7 @@ describe('chooseDevice', () => {
   });
 
   it('refuses a device that does not exist, with those that do', async () => {
-    const { settings, probed } = surroundings(GPU);
+    const { settings, probed } = dependencies(GPU);
     await expect(chooseDevice('tpu' as 'cpu', settings)).rejects.toMatchObject({
       code: 'runtime_failed',
       message: 'The device must be auto, cpu, webgpu or cuda; got tpu.',
@@ -68,7 +68,7 @@ describe('chooseDevice', () => {
   });
 
   it.each(['webgpu', 'cuda'] as const)('refuses %s by name where it does not work', async device => {
-    const { settings, probed } = surroundings(BROKEN);
+    const { settings, probed } = dependencies(BROKEN);
     await expect(chooseDevice(device, settings)).rejects.toMatchObject({
       code: 'runtime_failed',
       message: 'no driver',

@@ -17,7 +17,7 @@ export interface DeviceChoice {
 }
 
 /** Inputs of the choice; tests replace them. */
-export interface DeviceSurroundings {
+export interface DeviceDependencies {
   readonly hasGraphicsDevice: () => boolean;
   readonly probe: typeof runProbe;
 }
@@ -34,7 +34,7 @@ const DEVICES: readonly ('auto' | OrtDevice)[] = ['auto', 'cpu', 'webgpu', 'cuda
  */
 export async function chooseDevice(
   wanted: 'auto' | OrtDevice,
-  { hasGraphicsDevice, probe }: DeviceSurroundings = {
+  { hasGraphicsDevice, probe }: DeviceDependencies = {
     hasGraphicsDevice: findGraphicsDevice,
     probe: runProbe,
   },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type CudaSurroundings, describeMissingCuda } from './missing-cuda.ts';
+import { type CudaEnvironment, describeMissingCuda } from './missing-cuda.ts';
 
-const COMPLETE: CudaSurroundings = {
+const COMPLETE: CudaEnvironment = {
   platform: 'linux',
   arch: 'x64',
   libraryFile: '/ort/libonnxruntime.so.1',

@@ -6,8 +6,8 @@ import { dirname, join } from 'node:path';
 import { findOrtLibrary } from '../find-library.ts';
 import { openLibrary } from '../open-library.ts';
 
-/** Where the pieces are looked for; tests put their own in. */
-export interface CudaSurroundings {
+/** Where the libraries are looked for; tests pass their own. */
+export interface CudaEnvironment {
   readonly platform: string;
   readonly arch: string;
   /** The library that needs the provider beside it. */
@@ -18,7 +18,7 @@ export interface CudaSurroundings {
 }
 
 const PROVIDER_FILES = ['libonnxruntime_providers_shared.so', 'libonnxruntime_providers_cuda.so'];
-/** Of the display driver, and of the CUDA 12 runtime that the provider is linked with. */
+/** Library of the display driver, and those of the CUDA 12 runtime that the provider is linked with. */
 const DRIVER_LIBRARY = 'libcuda.so.1';
 const RUNTIME_LIBRARIES = [
   'libcudart.so.12',
@@ -29,8 +29,8 @@ const RUNTIME_LIBRARIES = [
 ];
 
 /** Everything that is missing and how to get it, in one message; undefined when all of it is there. */
-export function describeMissingCuda(surroundings: CudaSurroundings = here()): string | undefined {
-  const { platform, arch, libraryFile, hasFile, hasLibrary } = surroundings;
+export function describeMissingCuda(environment: CudaEnvironment = here()): string | undefined {
+  const { platform, arch, libraryFile, hasFile, hasLibrary } = environment;
   if (platform !== 'linux' || arch !== 'x64')
     return `The device "cuda" needs Linux on x64, for which its provider is published; this is ${platform} ${arch}. The device "webgpu" uses the GPU here.`;
   const problems: string[] = [];
@@ -51,7 +51,7 @@ export function describeMissingCuda(surroundings: CudaSurroundings = here()): st
     : `The device "cuda" cannot be used. Missing are ${problems.join('; ')}. The device "webgpu" needs none of these.`;
 }
 
-function here(): CudaSurroundings {
+function here(): CudaEnvironment {
   return {
     platform: process.platform,
     arch: process.arch,

@@ -5,7 +5,7 @@ import { runProbe } from './run-probe.ts';
 const reason = await whyNoWebGpu();
 
 describe.skipIf(reason !== undefined)(`probe of a WebGPU device, ${reason ?? 'here'}`, () => {
-  it('computes in a child process and tells what the device is', async () => {
+  it('computes in a child process and reports what the device is', async () => {
     expect(await runProbe('webgpu')).toMatchObject({ kind: 'works', facts: { device: 'webgpu' } });
   });
 });

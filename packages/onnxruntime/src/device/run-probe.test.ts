@@ -42,7 +42,7 @@ describe('runProbe', () => {
     });
   });
 
-  it('tells what CUDA lacks here, or that it works', async () => {
+  it('reports what CUDA lacks here, or that it works', async () => {
     const report = await runProbe('cuda');
     if (report.kind === 'fails') expect(report.reason).toMatch(/CUDA|cuda/);
     else expect(report.facts.device).toBe('cuda');

@@ -12,15 +12,15 @@ export interface ProbeSettings {
   readonly entry?: EntryModule;
 }
 
-/** A first start of a driver fills its caches of shaders. */
+/** The first start of a driver fills its shader caches. */
 const TIME_LIMIT_MS = 30_000;
 
-/** Never rejects: what goes wrong is a report. */
+/** Never rejects: a failure is a report. */
 export function runProbe(device: Accelerator, settings: ProbeSettings = {}): Promise<ProbeReport> {
   const { timeLimitMs = TIME_LIMIT_MS, entry = entryModule('./probe-entry', import.meta.url) } = settings;
   const { promise, resolve } = Promise.withResolvers<ProbeReport>();
   const fail = (reason: string): void => resolve({ kind: 'fails', reason });
-  // Drivers write to the console what belongs in no log.
+  // Drivers print text that does not belong in a log.
   const child = fork(fileURLToPath(entry.url), [device], {
     execArgv: [...entry.execArgv],
     env: childEnvironment(),

@@ -168,7 +168,7 @@ export const ORT_BACKEND_CONFORMANCE: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'refuses to copy between kinds, and to allocate a shape that is none',
+    name: 'refuses to copy between kinds, and to allocate an invalid shape',
     async check(backend) {
       await withAddSession(backend, async session => {
         const [two, three] = [session.allocate('float32', [2]), session.allocate('float32', [3])];
@@ -179,7 +179,7 @@ export const ORT_BACKEND_CONFORMANCE: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'refuses a model that is not one, and a file that is not there, as model_invalid',
+    name: 'refuses bytes that are not a model, and a missing file, as model_invalid',
     async check(backend) {
       await assert.rejects(backend.createSession(Uint8Array.of(1, 2, 3), ONE_THREAD), {
         code: 'model_invalid',
@@ -191,7 +191,7 @@ export const ORT_BACKEND_CONFORMANCE: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'refuses names that the graph has not, and missing inputs, as model_invalid',
+    name: 'refuses names that the graph does not have, and missing inputs, as model_invalid',
     async check(backend) {
       await withAddSession(backend, async session => {
         const tensor = backend.createTensor('float32', [1], new Float32Array(1));

@@ -23,7 +23,7 @@ const ATTENTION_BOUND = 1e-5;
 
 export const ORT_DEVICE_CONFORMANCE: readonly DeviceConformanceCase[] = [
   {
-    name: 'tells what its driver calls it',
+    name: 'reports the name that its driver gives it',
     async check(backend, device) {
       const { name, memoryBytes } = backend.describeDevice(device);
       assert.ok(name !== undefined && name.length > 0);
@@ -177,7 +177,7 @@ export const ORT_DEVICE_CONFORMANCE: readonly DeviceConformanceCase[] = [
       }),
   },
   {
-    name: 'is told apart from the CPU: a session there takes no value of a device',
+    name: 'is distinct from the CPU: a session there takes no value of a device',
     check: (backend, device) =>
       withSession(backend, device, addGraph(), session =>
         withSession(backend, 'cpu', addGraph(), async cpuSession => {

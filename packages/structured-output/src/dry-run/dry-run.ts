@@ -39,9 +39,9 @@ export function compiles(grammar: Grammar, { tryCompile }: CompileOptions): bool
 
 function refuseUncompiled(error: unknown, place: string): never {
   if (!(error instanceof GrammarRefused) && !(error instanceof MatcherFailed)) throw error;
-  const [, mostWays] = /Current row has \d+ items; max is (\d+)/.exec(error.message) ?? [];
-  if (mostWays !== undefined)
-    refuse(place, `The constraint can go on in more than ${mostWays} ways at one place`);
+  const [, maxWays] = /Current row has \d+ items; max is (\d+)/.exec(error.message) ?? [];
+  if (maxWays !== undefined)
+    refuse(place, `The constraint can go on in more than ${maxWays} ways at one place`);
   const message = error.message.replaceAll('<non-verbose/>', '').trim().slice(0, 1000).replace(/\.$/, '');
   refuse(place, `The constraint cannot be compiled: ${message}`);
 }

@@ -5,7 +5,7 @@ import type { Grammar } from '../constraint.ts';
 import type { LlguidanceEngine } from '../llguidance/llguidance-engine.ts';
 import { walk } from './mask-cost-probe.ts';
 
-/** An object with many optional properties fails behind its brace, texts with one beginning behind their first character. */
+/** An object with many optional properties fails after its brace, texts with one beginning after their first character. */
 const WALK_LENGTH = 16;
 
 /** @param engine With a vocabulary of single bytes. Throws: `GrammarRefused`, `MatcherFailed`. */

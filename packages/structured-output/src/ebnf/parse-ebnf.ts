@@ -116,7 +116,7 @@ class EbnfReader {
 
   #readQuantifiers(atom: EbnfNode): EbnfNode {
     let item = atom;
-    // A sequence of them is legal and rare; each wraps what stands before it.
+    // A sequence of them is legal and rare; each wraps what comes before it.
     for (let count = 0; ; count++) {
       const next = this.#text[this.#at];
       if (next === undefined || !'*+?{'.includes(next)) return item;

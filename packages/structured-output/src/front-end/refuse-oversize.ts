@@ -12,9 +12,9 @@ export function refuseOversize(spec: ConstraintSpec, sourceBytes: number): void 
   const open: object[] = [];
   let bytes = 0;
   const look = (value: unknown): void => {
-    // With a separator behind a text; whatever else is there takes a byte at least, whether it was looked into or waits.
+    // With a separator after a text; whatever else is there takes a byte at least, whether it was looked into or waits.
     bytes += typeof value === 'string' ? value.length + 1 : 1;
-    // Behind the first one there is no separator.
+    // After the first one there is no separator.
     if (bytes - 1 > sourceBytes)
       refuse('', `The constraint has more bytes than the ${sourceBytes} that are allowed`);
     if (typeof value === 'object' && value !== null) open.push(value);

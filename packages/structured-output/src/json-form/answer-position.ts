@@ -1,4 +1,4 @@
-// The state of a form behind one token of an answer, from which a matcher goes on, and to which it goes back.
+// The state of a form after one token of an answer, from which a matcher goes on, and to which it goes back.
 
 import type { ReaderState } from './json-reader.ts';
 import { isTwice } from './repetition.ts';
@@ -45,7 +45,7 @@ export function startPosition(reader: ReaderState): AnswerPosition {
   };
 }
 
-/** The call that ends at `end`, behind the last one before it. `bytes` is the answer up to there. */
+/** The call that ends at `end`, after the last one before it. `bytes` is the answer up to there. */
 export function completeCall(
   bytes: Uint8Array,
   end: number,

@@ -32,7 +32,7 @@ describe('the bounded layout', () => {
     );
   });
 
-  it('counts anew behind every other byte, and not inside strings', () => {
+  it('counts anew after every other byte, and not inside strings', () => {
     expect(reads('[ 1 , 2 ]', 'bounded')).toBe(true);
     expect(reads('"  \\"  \n\n\n "', 'bounded')).toBe(true);
     expect(reads('"\\\\"  ', 'bounded')).toBe(false);
@@ -60,7 +60,7 @@ describe('the canonical layout', () => {
     fc.assert(
       fc.property(values, layouts, fc.nat(), fc.constantFrom(' ', '\n', '\t'), (value, indent, at, blank) => {
         const text = JSON.stringify(value, null, indent);
-        // Places outside strings behind the first two members, where the layout is decided.
+        // Places outside strings after the first two members, where the layout is decided.
         const places = [...text.replace(/"(?:[^"\\]|\\.)*"/g, match => 'x'.repeat(match.length))]
           .map((character, place) => ({ character, place }))
           .filter(({ character, place }) => character === ',' && text.slice(0, place).includes(':'));

@@ -1,10 +1,10 @@
 // The white space between the parts of JSON (a gap), character by character.
 //
 // Canonical layout: nothing before a comma or colon, and after them, through the whole answer, either nothing or one space.
-// A list or object stands on one line, or has a line for each member, as its opening bracket is followed by a line end or
-// not; inside one on one line everything is on that line. Lines are indented by their depth, in the unit of the first
-// indented line: up to 8 spaces (also none) or a tab. So the layouts are those of JSON.stringify with and without an indent,
-// and of Python's json.dumps.
+// A list or object is on one line, or has a line for each member, as its opening bracket is followed by a
+// line end or not; inside one on one line everything is on that line. Lines are indented by their depth, in
+// the unit of the first indented line: up to 8 spaces (also none) or a tab. So the layouts are those of
+// JSON.stringify with and without an indent, and of Python's json.dumps.
 //
 //     {"a":[1,2]}      {"a": [1, 2]}      {                    {
 //                                           "a": [1, 2]          "a": [
@@ -20,13 +20,13 @@ const INDENT_UNIT = 8;
 
 /** One gap of the bounded layout as a regular expression: nothing, a blank, or line ends with an indent. */
 export const GAP_PATTERN = `(?: |\\n{1,${LINE_ENDS}}[ \\t]{0,${BOUNDED_INDENT}})?`;
-/** The gap behind a comma or colon inside a structural tag, where neither depth nor layout are known. */
+/** The gap after a comma or colon inside a structural tag, where neither depth nor layout are known. */
 export const GAP_AFTER_PATTERN = `(?: |\\n[ \\t]{0,${BOUNDED_INDENT}})?`;
 
 /** White space directly before the next part. */
 export interface Gap {
   readonly lineEnds: number;
-  /** Spaces and tabs behind the last line end, or from the start of the gap. */
+  /** Spaces and tabs after the last line end, or from the start of the gap. */
   readonly blanks: string;
 }
 
@@ -36,7 +36,7 @@ export const NO_GAP: Gap = { lineEnds: 0, blanks: '' };
 export interface Frame {
   readonly parent: Frame | null;
   readonly isObject: boolean;
-  /** It has a line for each member. Decided by the gap behind its opening bracket. */
+  /** It has a line for each member. Decided by the gap after its opening bracket. */
   readonly isBroken: boolean;
   /** Broken frames down to this one. */
   readonly depth: number;
@@ -44,13 +44,13 @@ export interface Frame {
 
 /** Decisions for the whole answer; null before they are made. */
 export interface LayoutChoice {
-  /** The gap behind commas and colons on one line. */
+  /** The gap after commas and colons on one line. */
   readonly separator: '' | ' ' | null;
   /** Unit of indentation. */
   readonly indent: string | null;
 }
 
-/** Where the gap stands. */
+/** Where the gap is. */
 export type GapPlace = 'start' | 'opened' | 'comma' | 'colon' | 'key-end' | 'value-end';
 
 /** The gap with one more character, or null where the bounded layout has no such gap. */
@@ -97,7 +97,7 @@ function fitsIndent(blanks: string, place: GapPlace, frame: Frame | null, { inde
   return indent.repeat(depthOf(place, frame)).startsWith(blanks);
 }
 
-/** Depth of the next line: the closing bracket of a frame stands one level further out than its members. */
+/** Depth of the next line: the closing bracket of a frame is one level further out than its members. */
 function depthOf(place: GapPlace, frame: Frame | null): number {
   if (place === 'opened') return (frame?.parent?.depth ?? 0) + 1;
   return (frame?.depth ?? 0) - (place === 'value-end' ? 1 : 0);

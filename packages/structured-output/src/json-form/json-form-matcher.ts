@@ -6,7 +6,7 @@
 // tokens that begin with the next byte of the repetition are taken out of the mask. Where it repeats itself again within
 // 256 bytes, only tokens remain that end the string. Where the last members of a list or object repeat themselves and it may
 // end, no further comma is allowed. Plain text of an argument ends with a mark: where it must end, tokens remain that bring it on.
-// Behind a call that was made before in the same answer, there is no further call.
+// After a call that was made before in the same answer, there is no further call.
 
 import type { ConstraintMatcher } from '../constraint.ts';
 import type { JsonForm } from '../json-form.ts';
@@ -27,7 +27,7 @@ import { NumberLength } from './number-length.ts';
 import { findRepeatedUnit, isMemberUnit, windowStart } from './repetition.ts';
 import type { ShapeAutomaton, TextValue } from './shape-automaton.ts';
 
-/** The first bytes of a token, behind which a line ends, and the bracket that must be able to follow them. */
+/** The first bytes of a token, after which a line ends, and the bracket that must be able to follow them. */
 interface CloseQuestion {
   readonly textLength: number;
   readonly bracket: number;
@@ -42,9 +42,9 @@ interface StringRepetition {
 
 /** A repetition so soon after another one ends the string. Unit: bytes. */
 const REPEATED_SOON = 256;
-/** Most bytes that a token adds to a repetition before its comma; a longer one is seen with the next comma. */
+/** Maximum number of bytes that a token adds to a repetition before its comma; a longer one is seen with the next comma. */
 const TOKEN_BYTES = 32;
-/** From so many digits on, one token may bring a number to its limit. */
+/** From this many digits on, one token may bring a number to its limit. */
 const DIGITS_NEAR_LIMIT = 8;
 
 export class JsonFormMatcher implements ConstraintMatcher {
@@ -56,7 +56,7 @@ export class JsonFormMatcher implements ConstraintMatcher {
   #position: AnswerPosition;
   /** Texts and whether the grammar allows them, at one position. */
   #allowedTexts: { readonly at: AnswerPosition; readonly known: Map<string, boolean> } | null = null;
-  /** The answer, and behind it room for a token. */
+  /** The answer, and after it room for a token. */
   #bytes: Uint8Array;
 
   /** Owns `inner`, which is at the start of an answer, or where that of `source` is. */
@@ -131,7 +131,7 @@ export class JsonFormMatcher implements ConstraintMatcher {
     this.#inner.dispose();
   }
 
-  /** The position behind a token that the grammar allows, or null where the form does not allow it. */
+  /** The position after a token that the grammar allows, or null where the form does not allow it. */
   #next(tokenId: number): AnswerPosition | null {
     const repetition = this.#findStringRepetition();
     const facts = this.#findFacts();
@@ -151,7 +151,7 @@ export class JsonFormMatcher implements ConstraintMatcher {
     return this.#fits(tokenId, facts, this.#mayRepeatMembers());
   }
 
-  /** The position behind a token, whether it fits the form or not. */
+  /** The position after a token, whether it fits the form or not. */
   #advance(tokenId: number, facts: GrammarFacts, repetition: StringRepetition | null): AnswerPosition {
     const previous = this.#position;
     const { bytes, offsets } = this.#tokens.vocabulary;
@@ -217,7 +217,7 @@ export class JsonFormMatcher implements ConstraintMatcher {
     return this.#position.isEscaped && this.#position.reader.place === 'key';
   }
 
-  /** Tokens that end the string and are not free of the form behind it: the same ones all through a string. */
+  /** Tokens that end the string and are not free of the form after it: the same ones all through a string. */
   #findEnds(): StringEnds {
     const { reader } = this.#position;
     const { layout } = this.#form;
@@ -246,7 +246,7 @@ export class JsonFormMatcher implements ConstraintMatcher {
   }
 
   /**
-   * Whether the form allows a token of text; a question where that depends on what the grammar allows behind a part of it.
+   * Whether the form allows a token of text; a question where that depends on what the grammar allows after a part of it.
    * `mayRepeat`: a comma in it may continue repeated members.
    */
   #judge(tokenId: number, facts: GrammarFacts | null, mayRepeat: boolean): 'fits' | 'breaks' | CloseQuestion {
@@ -263,7 +263,7 @@ export class JsonFormMatcher implements ConstraintMatcher {
     for (let i = start; i < end; i++) {
       const byte = bytes[i]!;
       if (byte === COMMA && mayRepeat && !this.#reader.isInString && this.#reader.marks === null) {
-        // Behind the first part it is not known whether the list or object may end; the shorter token tells.
+        // After the first part it is not known whether the list or object may end; the shorter token tells.
         const mayEnd = isFirst ? facts?.mayClose === true : true;
         if (mayEnd && this.#hasRepeatedMembers(length + i - start)) return 'breaks';
       }
@@ -278,7 +278,7 @@ export class JsonFormMatcher implements ConstraintMatcher {
     return question ?? 'fits';
   }
 
-  /** The beginning of a token with the bracket behind it, a character for each byte. */
+  /** The beginning of a token with the bracket after it, a character for each byte. */
   #textOf(tokenId: number, { textLength, bracket }: CloseQuestion): string {
     const { bytes, offsets } = this.#tokens.vocabulary;
     const start = offsets[tokenId]!;
@@ -352,8 +352,8 @@ export class JsonFormMatcher implements ConstraintMatcher {
 
   #findFacts(): GrammarFacts {
     const { place, frame, gap, number } = this.#position.reader;
-    const isBehindValue = place === 'value-end' || place === 'number' || place === 'word';
-    const asksClose = isBehindValue && frame !== null && gap.lineEnds === 0;
+    const isAfterValue = place === 'value-end' || place === 'number' || place === 'word';
+    const asksClose = isAfterValue && frame !== null && gap.lineEnds === 0;
     const needsClose = this.#form.guardsRepetition || this.#form.layout === 'canonical';
     const mayClose =
       asksClose && needsClose ? this.#grammarAllows(frame.isObject ? CLOSE_OBJECT : CLOSE_LIST) : true;
@@ -382,7 +382,7 @@ export class JsonFormMatcher implements ConstraintMatcher {
     return this.#reader;
   }
 
-  /** Mutates: writes the bytes of a token behind the answer. */
+  /** Mutates: writes the bytes of a token after the answer. */
   #writeToken(tokenId: number): void {
     const { bytes, offsets } = this.#tokens.vocabulary;
     const text = bytes.subarray(offsets[tokenId], offsets[tokenId + 1]);
@@ -396,5 +396,5 @@ export class JsonFormMatcher implements ConstraintMatcher {
   }
 }
 
-/** Facts of the grammar behind a string, while the string is open. */
+/** Facts of the grammar after a string, while the string is open. */
 const UNKNOWN = null;

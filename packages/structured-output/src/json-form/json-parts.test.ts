@@ -166,7 +166,7 @@ describe('a call that was made before', () => {
     [', f', '>'],
     ['', '>'],
     ['\n', ''],
-  ])('is the last one, with %j between calls and %j behind them', (separator, end) => {
+  ])('is the last one, with %j between calls and %j after them', (separator, end) => {
     const calls = (...values: string[]) => `<${values.map(value => `f("${value}")`).join(separator)}`;
     for (const values of [
       ['a', 'a'],

@@ -57,9 +57,9 @@ export function findJsonPosition(text: string): JsonPosition | null {
 }
 
 /** The kind of a scalar that the text ends in; `nothing` when it is complete. */
-function openScalar(part: string, hasSpaceBehind: boolean): JsonPosition['inside'] {
+function openScalar(part: string, hasSpaceAfter: boolean): JsonPosition['inside'] {
   if (part.startsWith('"')) return CLOSED_STRING.test(part) ? 'nothing' : 'string';
-  if (hasSpaceBehind) return 'nothing';
+  if (hasSpaceAfter) return 'nothing';
   if (/^[-\d]/.test(part)) return 'number';
   return ['true', 'false', 'null'].includes(part) ? 'nothing' : 'literal';
 }

@@ -29,7 +29,7 @@ export interface ReaderState {
   readonly number: number;
   /** The JSON has numbers of any length, because its schema has. */
   readonly hasLongNumbers: boolean;
-  /** The place in the outline of the answer, in JSON that behind it; null where the answer is JSON. */
+  /** The place in the outline of the answer, in JSON that after it; null where the answer is JSON. */
   readonly node: ShapeNode | null;
 }
 
@@ -71,7 +71,7 @@ export class JsonReader {
   #mayClose: boolean | null = null;
   #isReal = false;
   #isEscaped = false;
-  /** A line ended behind a value, although it is not known whether the list or object may end there: its closing bracket. */
+  /** A line ended after a value, although it is not known whether the list or object may end there: its closing bracket. */
   #neededBracket: number | null = null;
   #isLenient = false;
 
@@ -115,7 +115,7 @@ export class JsonReader {
     return this.isInString ? -1 : (this.marks?.value?.place ?? null);
   }
 
-  /** Behind a call: reads on as if there were no further one. Anywhere else it does nothing. Mutates: this. */
+  /** After a call: reads on as if there were no further one. Anywhere else it does nothing. Mutates: this. */
   endCalls(): void {
     const { marks } = this;
     if (marks?.ending != null) this.#node = marks.ending;
@@ -125,12 +125,12 @@ export class JsonReader {
     return this.#isEscaped;
   }
 
-  /** The bracket that must be able to follow the last part, because a line ended behind it; null where none must. */
+  /** The bracket that must be able to follow the last part, because a line ended after it; null where none must. */
   get neededBracket(): number | null {
     return this.#neededBracket;
   }
 
-  /** The state behind the bytes so far: that of `load` where it is the same. */
+  /** The state after the bytes so far: that of `load` where it is the same. */
   save(): ReaderState {
     const from = this.#from;
     const isSame =
@@ -158,7 +158,7 @@ export class JsonReader {
       this.#leaveWhole();
       return fits || this.#isLenient;
     }
-    if (this.#isBehindWord(byte)) {
+    if (this.#isAfterWord(byte)) {
       this.#place = 'marks';
       return this.#readMark(byte);
     }
@@ -190,8 +190,8 @@ export class JsonReader {
     return this.#readPart(byte);
   }
 
-  /** A number or word that is a whole part ends with the first byte behind it. */
-  #isBehindWord(byte: number): boolean {
+  /** A number or word that is a whole part ends with the first byte after it. */
+  #isAfterWord(byte: number): boolean {
     if (this.#shape === null || this.#frame !== null) return false;
     if (this.#place === 'number') return !isNumberByte(byte);
     return this.#place === 'word' && !isLetter(byte);
@@ -256,7 +256,7 @@ export class JsonReader {
 
   #readPart(byte: number): boolean {
     const before = this.#place;
-    // Behind this part nothing is known of the grammar.
+    // After this part nothing is known of the grammar.
     this.#mayClose = null;
     this.#isReal = false;
     this.#neededBracket = null;

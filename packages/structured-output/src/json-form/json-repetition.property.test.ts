@@ -17,13 +17,13 @@ interface Written {
 function write(
   schema: unknown,
   preferences: readonly string[],
-  mostBytes: number,
+  maxBytes: number,
   style: JsonStyle = {},
 ): Written {
   const matcher = byteEngine.compile(prepare({ jsonSchema: schema, style }).grammar);
   const mask = new Uint32Array(byteEngine.maskWordCount);
   let text = '';
-  while (text.length < mostBytes && !matcher.mustStop()) {
+  while (text.length < maxBytes && !matcher.mustStop()) {
     matcher.fillMask(mask);
     const isAllowed = (byte: number) => ((mask[byte >>> 5]! >>> (byte & 31)) & 1) === 1;
     const liked = preferences.map(preference => nextByte(text, preference)).find(isAllowed);

@@ -7,7 +7,10 @@ import { ShapeAutomaton } from './shape-automaton.ts';
 
 const BACKSLASH = 0x5c;
 
-/** Tokens that end a string or escape a character: those that break the form, and those of which the grammar decides. */
+/**
+ * Tokens that end a string or escape a character: those that break the form, and those that the grammar
+ * decides on.
+ */
 export interface StringEnds {
   readonly refused: readonly number[];
   /** By a text that the grammar must allow. */
@@ -22,7 +25,7 @@ export class JsonTokens {
   /** Cache of the matchers: by the state inside a string, and by all that a layout depends on there. */
   readonly #endsByState = new WeakMap<ReaderState, StringEnds>();
   readonly #endsByKey = new Map<string, StringEnds>();
-  /** By token: 1 where a string is not the same behind it. */
+  /** By token: 1 where a string is not the same after it. */
   readonly #changesString: Uint8Array;
   readonly #byByte = new Map<number, number>();
   /** Outlines of answers, by their text: requests with the same tools share one. */
@@ -65,7 +68,7 @@ export class JsonTokens {
   }
 
   setStringEnds(state: ReaderState, layout: string, ends: StringEnds): void {
-    if (this.#endsByKey.size === MOST_KEYS) this.#endsByKey.clear();
+    if (this.#endsByKey.size === MAX_KEYS) this.#endsByKey.clear();
     this.#endsByKey.set(keyOf(state, layout), ends);
     this.#endsByState.set(state, ends);
   }
@@ -77,7 +80,7 @@ export class JsonTokens {
     let automaton = this.#shapes.get(key);
     if (automaton !== undefined) return automaton;
     automaton = new ShapeAutomaton(shape);
-    if (this.#shapes.size === MOST_SHAPES) this.#shapes.clear();
+    if (this.#shapes.size === MAX_SHAPES) this.#shapes.clear();
     this.#shapes.set(key, automaton);
     return automaton;
   }
@@ -127,8 +130,8 @@ export class JsonTokens {
 }
 
 /** A list of tokens has kilobytes. */
-const MOST_KEYS = 1_024;
-const MOST_SHAPES = 64;
+const MAX_KEYS = 1_024;
+const MAX_SHAPES = 64;
 
 /** All that decides about the tokens that end a string: tokens close several lists and objects at once. */
 function keyOf({ place, frame, choice, node, hasLongNumbers }: ReaderState, layout: string): string {

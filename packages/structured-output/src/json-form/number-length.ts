@@ -8,7 +8,7 @@ import type { NumberLimits } from '../json-form.ts';
  */
 const LEADING_ZEROS = 6;
 
-/** Zeros at the end of a whole number are not significant, up to so many digits: JavaScript then takes an exponent. */
+/** Zeros at the end of a whole number are not significant, up to this many digits: JavaScript then takes an exponent. */
 const WHOLE_DIGITS = 21;
 
 export class NumberLength {

@@ -2,9 +2,9 @@
 
 /** Longest unit. Unit: bytes. */
 const LONGEST_UNIT = 256;
-/** A unit counts as repeated when it stands so often in a row ... */
+/** A unit counts as repeated when it comes this often in a row ... */
 const REPEATS = 3;
-/** ... and fills so many bytes: a line of 80 dashes is none. */
+/** ... and fills this many bytes: a line of 80 dashes does not count. */
 const REPEATED_BYTES = 96;
 
 /**
@@ -41,7 +41,7 @@ export function windowStart(end: number): number {
 
 /**
  * Whether the last `unit` bytes are members of one list or object, from the comma before them: brackets are balanced, and
- * there is a text in them. Lists of numbers are data, in which equal values are no loop.
+ * there is a text in them. Lists of numbers are data, in which equal values are not a loop.
  */
 export function isMemberUnit(bytes: Uint8Array, unit: number, end: number): boolean {
   const start = end - unit;

@@ -15,7 +15,7 @@ type State =
     }
   | { readonly kind: 'other'; readonly beginnings: readonly string[] }
   | { readonly kind: 'split'; readonly nexts: number[] }
-  /** Behind a call: what follows all calls, and the next call. */
+  /** After a call: what follows all calls, and the next call. */
   | { readonly kind: 'call-end'; readonly next: number; more: number; readonly separatorLength: number }
   | { readonly kind: 'end' };
 
@@ -34,9 +34,9 @@ export interface TextValue {
   readonly readLength: number;
 }
 
-/** Behind one more byte. */
+/** After one more byte. */
 export interface ShapeStep {
-  /** Behind the byte, or behind the JSON that it begins. Null: the outline has no such byte here. */
+  /** After the byte, or after the JSON that it begins. Null: the outline has no such byte here. */
   readonly node: ShapeNode | null;
   /** The byte begins JSON. */
   readonly json: { readonly hasLongNumbers: boolean } | null;
@@ -50,23 +50,23 @@ export interface ShapeNode {
   readonly isText: boolean;
   /** That text is a value. */
   readonly value: TextValue | null;
-  /** Behind a call: the node without further calls. */
+  /** After a call: the node without further calls. */
   readonly ending: ShapeNode | null;
-  /** Behind a call: bytes up to the next one. Null elsewhere. */
+  /** After a call: bytes up to the next one. Null elsewhere. */
   readonly separatorLength: number | null;
   /** Steps that were made from here, by byte. */
   readonly steps: Map<number, ShapeStep>;
 }
 
 /** An outline with more sets of threads is not followed any further. */
-const MOST_NODES = 10_000;
+const MAX_NODES = 10_000;
 let nextNodeId = 1;
 
 export class ShapeAutomaton {
   readonly start: ShapeNode;
   readonly #states: State[] = [];
-  /** Parts with names: their first state, and the one behind them. Which of its places a part stands at is not kept. */
-  readonly #rules = new Map<string, { readonly first: number; readonly behind: number[] }>();
+  /** Parts with names: their first state, and the one after them. Which of its places a part stands at is not kept. */
+  readonly #rules = new Map<string, { readonly first: number; readonly returns: number[] }>();
   readonly #nodes = new Map<string, ShapeNode>();
   /** The outline is not known any more: everything fits. */
   readonly #lost: ShapeNode = {
@@ -100,20 +100,20 @@ export class ShapeAutomaton {
   #step(node: ShapeNode, byte: number): ShapeStep {
     if (node === this.#lost) return { node: this.#lost, json: null };
     const moved: Thread[] = [];
-    const behindJson: Thread[] = [];
+    const afterJson: Thread[] = [];
     let hasLongNumbers = false;
     for (const { state: at, read } of node.threads) {
       const state = this.#states[at]!;
       if (state.kind === 'json') {
         if (!state.first.includes(String.fromCharCode(byte))) continue;
         hasLongNumbers ||= state.hasLongNumbers;
-        behindJson.push({ state: state.next, read: '' });
+        afterJson.push({ state: state.next, read: '' });
       } else moved.push(...move(state, at, read, byte));
     }
-    if (behindJson.length === 0) return { node: moved.length === 0 ? null : this.#nodeOf(moved), json: null };
+    if (afterJson.length === 0) return { node: moved.length === 0 ? null : this.#nodeOf(moved), json: null };
     // Where the byte may be text as well, nothing is known of the form from here on.
     if (moved.length > 0) return { node: this.#lost, json: null };
-    return { node: this.#nodeOf(behindJson), json: { hasLongNumbers } };
+    return { node: this.#nodeOf(afterJson), json: { hasLongNumbers } };
   }
 
   /** The node of these threads, with everything that may follow them without a byte. */
@@ -143,7 +143,7 @@ export class ShapeAutomaton {
     const key = `${names.join(' ')} ${ending?.id ?? ''}`;
     const known = this.#nodes.get(key);
     if (known !== undefined) return known;
-    if (this.#nodes.size === MOST_NODES) return this.#lost;
+    if (this.#nodes.size === MAX_NODES) return this.#lost;
     const node = { ...this.#createNode(consuming.map(([, thread]) => thread)), ending, separatorLength };
     this.#nodes.set(key, node);
     return node;
@@ -162,12 +162,12 @@ export class ShapeAutomaton {
     return { id: nextNodeId++, threads, isText, value, steps: new Map() };
   }
 
-  /** The state at which a part begins, behind which `next` follows. */
+  /** The state at which a part begins, after which `next` follows. */
   #build(shape: AnswerShape, next: number): number {
     switch (shape.kind) {
       case 'text': {
         const bytes = new TextEncoder().encode(shape.text);
-        return bytes.reduceRight((behind, byte) => this.#add({ kind: 'byte', byte, next: behind }), next);
+        return bytes.reduceRight((after, byte) => this.#add({ kind: 'byte', byte, next: after }), next);
       }
       case 'json':
         return this.#add({ ...shape, next });
@@ -178,14 +178,14 @@ export class ShapeAutomaton {
       case 'other':
         return this.#add({ kind: 'other', beginnings: shape.beginnings.map(toByteText) });
       case 'sequence':
-        return shape.items.reduceRight((behind, item) => this.#build(item, behind), next);
+        return shape.items.reduceRight((after, item) => this.#build(item, after), next);
       case 'choice':
         return this.#add({ kind: 'split', nexts: shape.items.map(item => this.#build(item, next)) });
       case 'rules': {
         const bodies = Object.entries(shape.rules).map(([name, body]) => {
           const begin = { kind: 'split' as const, nexts: [] as number[] };
           const end = { kind: 'split' as const, nexts: [] as number[] };
-          const rule = { first: this.#add(begin), behind: end.nexts };
+          const rule = { first: this.#add(begin), returns: end.nexts };
           this.#rules.set(name, rule);
           return { body, begin, end: this.#add(end) };
         });
@@ -193,8 +193,8 @@ export class ShapeAutomaton {
         return this.#build(shape.content, next);
       }
       case 'rule': {
-        const { first, behind } = this.#rules.get(shape.name)!;
-        behind.push(next);
+        const { first, returns } = this.#rules.get(shape.name)!;
+        returns.push(next);
         return first;
       }
       case 'repeated': {
@@ -217,7 +217,7 @@ export class ShapeAutomaton {
   }
 }
 
-/** Threads behind a byte of text. */
+/** Threads after a byte of text. */
 function move(state: State, at: number, read: string, byte: number): Thread[] {
   switch (state.kind) {
     case 'byte':

@@ -26,7 +26,7 @@ const MONTHS = '[0-9]+M(?:[0-9]+D)?';
 const DURATION = `P(?:(?:[0-9]+D|${MONTHS}|[0-9]+Y(?:${MONTHS})?)(?:${CLOCK})?|${CLOCK}|[0-9]+W)`;
 
 const LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
-/** Behind one label the domain has another: RFC 5321 does without, and most validators (ajv, zod, Pydantic) do not. */
+/** After one label the domain has another: RFC 5321 does without, and most validators (ajv, zod, Pydantic) do not. */
 const MAIL_DOMAIN = `${LABEL}(?:\\.${LABEL})+`;
 const ATOM = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+";
 const BYTE = '(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])';
@@ -36,7 +36,7 @@ const HEX = '[0-9A-Fa-f]';
 const IPV6 = ((): string => {
   const group = `${HEX}{1,4}`;
   const last = `(?:${group}:${group}|${IPV4})`;
-  // `::` stands for the groups that are missing: `before` of them stand ahead of it, `after` behind.
+  // `::` stands for the groups that are missing: `before` of them precede it, `after` follow it.
   const shortened = [0, 1, 2, 3, 4, 5, 6, 7].map(before => {
     const head = before === 0 ? '' : `(?:${group}(?::${group}){0,${before - 1}})?`;
     const after = 7 - before;

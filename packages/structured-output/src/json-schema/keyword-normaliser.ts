@@ -31,7 +31,7 @@ export interface SchemaPlace {
   readonly depth: number;
   /** Another schema of the same value declares properties too, so this one alone must not close the object. */
   readonly isShared: boolean;
-  /** The same for the branches of this schema: `$ref`, `allOf` and the like. */
+  /** `isShared` for the branches of this schema: `$ref`, `allOf` and the like. */
   readonly sharesBranches: boolean;
   /** Schemas entered since the last step into a value: meeting one again is infinite recursion. */
   readonly chain: readonly JsonValue[];

@@ -4,7 +4,7 @@ import { isList, isMap, type JsonValue } from '@ortler/json';
 import { NUMBER_LIMITS } from '../json-form.ts';
 
 const LONGEST = 10 ** NUMBER_LIMITS.integerDigits;
-/** Written with more zeros behind the point than the limits leave uncounted. */
+/** Written with more zeros after the point than the limits leave uncounted. */
 const SMALLEST = 1e-6;
 
 /** Looks at every number in the schema: bounds, factors, and values of `enum` and `const`. */

@@ -1,4 +1,4 @@
-// `multipleOf`, of which llguidance writes no negative numbers: they become an alternative of their own.
+// `multipleOf`: llguidance writes no negative multiples, so they become an alternative of their own.
 
 import { isList, type JsonValue } from '@ortler/json';
 import type { KeywordNormaliser, SchemaPlace } from './keyword-normaliser.ts';

@@ -218,7 +218,7 @@ class SchemaNormaliser implements KeywordNormaliser {
     if (!isVacuous) this.markUnenforced(keyword, at);
   }
 
-  /** Least number of items by `contains`. False: no array fits, because no item may be what `contains` asks for. */
+  /** Minimum number of items by `contains`. False: no array fits, because no item may be what `contains` asks for. */
   #takeContains({ contains, minContains = 1 }: JsonMap, at: SchemaPlace, out: JsonOut): boolean {
     if (contains === undefined || typeof minContains !== 'number' || minContains < 1) return true;
     out.minItems = Math.max(Number(out.minItems ?? 0), minContains);

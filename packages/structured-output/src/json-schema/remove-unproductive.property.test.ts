@@ -1,5 +1,5 @@
 // Schemas and grammars that refer to themselves: those without any end are refused before anything is generated, and the
-// others allow every value that ends. The judge looks for values itself, to a depth behind which nothing new comes.
+// others allow every value that ends. The judge looks for values itself, to a depth after which nothing new comes.
 
 import type { JsonValue } from '@ortler/json';
 import fc from 'fast-check';
@@ -14,7 +14,7 @@ type Part =
   | { readonly kind: 'end' }
   | { readonly kind: 'name'; readonly name: string }
   | { readonly kind: 'object'; readonly needed: readonly Part[]; readonly free: Part }
-  | { readonly kind: 'list'; readonly item: Part; readonly least: number }
+  | { readonly kind: 'list'; readonly item: Part; readonly minItems: number }
   | { readonly kind: 'any'; readonly parts: readonly Part[] };
 
 const parts = fc.letrec<{ part: Part }>(tie => ({
@@ -25,7 +25,7 @@ const parts = fc.letrec<{ part: Part }>(tie => ({
     fc
       .tuple(fc.array(tie('part'), { maxLength: 2 }), tie('part'))
       .map(([needed, free]): Part => ({ kind: 'object', needed, free })),
-    fc.tuple(tie('part'), fc.nat(2)).map(([item, least]): Part => ({ kind: 'list', item, least })),
+    fc.tuple(tie('part'), fc.nat(2)).map(([item, minItems]): Part => ({ kind: 'list', item, minItems })),
     fc.array(tie('part'), { minLength: 1, maxLength: 2 }).map((list): Part => ({ kind: 'any', parts: list })),
   ),
 })).part;
@@ -47,7 +47,7 @@ function toSchema(part: Part): object {
         additionalProperties: false,
       };
     case 'list':
-      return { type: 'array', items: toSchema(part.item), minItems: part.least, maxItems: 2 };
+      return { type: 'array', items: toSchema(part.item), minItems: part.minItems, maxItems: 2 };
     case 'any':
       return { anyOf: part.parts.map(toSchema) };
   }
@@ -70,8 +70,8 @@ function findValue(part: Part, rules: ReadonlyMap<string, Part>, depth: number):
     }
     case 'list': {
       const item = of(part.item);
-      if (item === undefined) return part.least === 0 ? [] : undefined;
-      return Array<JsonValue>(part.least).fill(item);
+      if (item === undefined) return part.minItems === 0 ? [] : undefined;
+      return Array<JsonValue>(part.minItems).fill(item);
     }
     case 'any':
       return part.parts.map(of).find(value => value !== undefined);

@@ -52,11 +52,11 @@ function brokenNumberKeyword(source: JsonMap, value: number | bigint): string | 
     const limit = source[keyword];
     return typeof limit === 'number' || typeof limit === 'bigint' ? limit : null;
   };
-  const [least, most] = [bound('minimum'), bound('maximum')];
+  const [minimum, maximum] = [bound('minimum'), bound('maximum')];
   const [above, below] = [bound('exclusiveMinimum'), bound('exclusiveMaximum')];
   const divisor = bound('multipleOf');
-  if (least !== null && value < least) return 'minimum';
-  if (most !== null && value > most) return 'maximum';
+  if (minimum !== null && value < minimum) return 'minimum';
+  if (maximum !== null && value > maximum) return 'maximum';
   if (above !== null && value <= above) return 'exclusiveMinimum';
   if (below !== null && value >= below) return 'exclusiveMaximum';
   return divisor !== null && !isMultiple(value, divisor) ? 'multipleOf' : null;

@@ -31,7 +31,7 @@ export function normaliseStringKeywords(
   });
 }
 
-/** Null when no grammar expresses it. Throws: `invalid_constraint` when it is no regular expression or too long. */
+/** Null when no grammar expresses it. Throws: `invalid_constraint` when it is not a regular expression or too long. */
 export function translatePattern(
   pattern: string,
   place: string,

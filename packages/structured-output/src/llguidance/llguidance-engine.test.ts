@@ -26,7 +26,7 @@ function createEngine(cacheBytes?: number): LlguidanceEngine {
 }
 
 const regex = (text: string): Grammar => ({ kind: 'regex', text });
-/** A chain of so many rules overflows the stack of the compiler. */
+/** A chain of this many rules overflows the stack of the compiler. */
 const DEADLY: Grammar = {
   kind: 'lark',
   text: `start: r0\n${Array.from({ length: 20_000 }, (_, i) => `r${i}: r${i + 1}`).join('\n')}\nr20000: "a"`,

@@ -32,7 +32,7 @@ const MATCHER_INIT_BYTES = 56;
 const ERROR_TEXT_BYTES = 1024;
 /** Tokens whose name no text can contain begin with this byte; it never occurs in UTF-8. */
 const SPECIAL_PREFIX = 0xff;
-/** Most tokens handed over in one call. */
+/** Maximum number of tokens handed over in one call. */
 const TOKEN_BATCH = 1024;
 
 export class LlguidanceInstance {

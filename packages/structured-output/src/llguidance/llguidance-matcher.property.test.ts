@@ -25,7 +25,7 @@ interface Language {
   readonly texts: ReadonlySet<string>;
 }
 
-const MOST_TEXTS = 400;
+const MAX_TEXTS = 400;
 const single = (pattern: string, ...texts: string[]): Language => ({ pattern, texts: new Set(texts) });
 
 function joined(parts: readonly Language[]): Language {
@@ -39,7 +39,7 @@ function* firstPairs(heads: ReadonlySet<string>, tails: ReadonlySet<string>): Ge
   const seen = new Set<string>();
   for (const head of heads)
     for (const tail of tails) {
-      if (seen.size > MOST_TEXTS) return;
+      if (seen.size > MAX_TEXTS) return;
       seen.add(head + tail);
       yield head + tail;
     }
@@ -50,10 +50,10 @@ const either = (parts: readonly Language[]): Language => ({
   texts: new Set(parts.flatMap(part => [...part.texts])),
 });
 
-function repeated(item: Language, least: number, most: number): Language {
-  const counts = Array.from({ length: most - least + 1 }, (_, i) => least + i);
+function repeated(item: Language, min: number, max: number): Language {
+  const counts = Array.from({ length: max - min + 1 }, (_, i) => min + i);
   const { texts } = either(counts.map(count => joined(Array<Language>(count).fill(item))));
-  return { pattern: `(?:${item.pattern}){${least},${most}}`, texts };
+  return { pattern: `(?:${item.pattern}){${min},${max}}`, texts };
 }
 
 const languages = fc
@@ -65,10 +65,10 @@ const languages = fc
       fc.array(tie('language'), { minLength: 1, maxLength: 3 }).map(either),
       fc
         .tuple(tie('language'), fc.nat(2), fc.nat(2))
-        .map(([item, least, more]) => repeated(item, least, least + more)),
+        .map(([item, min, more]) => repeated(item, min, min + more)),
     ),
   }))
-  .language.filter(({ texts }) => texts.size <= MOST_TEXTS);
+  .language.filter(({ texts }) => texts.size <= MAX_TEXTS);
 
 /** Token ids that may follow, by looking at every text of the language. */
 function bruteForce({ texts }: Language, soFar: string): number[] {

@@ -4,18 +4,18 @@ import type { Grammar } from '../constraint.ts';
 
 /** Beside its text, a compiled grammar keeps a lexer and its tables. Measured: 0.1 MB for small ones. */
 const FIXED_BYTES = 128 * 1024;
-/** Compiled size by text size: a schema becomes about so many times larger. */
+/** Compiled size by text size: a schema becomes about this many times larger. */
 const BYTES_PER_CHARACTER = 16;
 
 export class MatcherCache {
   readonly #byKey = new Map<string, { readonly matcher: number; readonly bytes: number }>();
-  readonly #mostBytes: number;
+  readonly #maxBytes: number;
   readonly #free: (matcher: number) => void;
   #bytes = 0;
 
   /** `free` is called with each matcher that leaves. */
-  constructor(mostBytes: number, free: (matcher: number) => void) {
-    this.#mostBytes = mostBytes;
+  constructor(maxBytes: number, free: (matcher: number) => void) {
+    this.#maxBytes = maxBytes;
     this.#free = free;
   }
 
@@ -38,7 +38,7 @@ export class MatcherCache {
     this.#byKey.set(keyOf(grammar), { matcher, bytes });
     this.#bytes += bytes;
     for (const [key, entry] of this.#byKey) {
-      if (this.#bytes <= this.#mostBytes) return;
+      if (this.#bytes <= this.#maxBytes) return;
       this.#byKey.delete(key);
       this.#bytes -= entry.bytes;
       this.#free(entry.matcher);

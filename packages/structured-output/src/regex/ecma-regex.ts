@@ -34,7 +34,7 @@ export interface TranslatedPattern {
  * `json-string-set.ts` says why.
  *
  * Throws: `UntranslatablePattern` for look-around, back-references, word boundaries and anchors in the middle;
- * SyntaxError when `source` is no regular expression.
+ * SyntaxError when `source` is not a regular expression.
  */
 export function translateSearchPattern(source: string): TranslatedPattern {
   const reader = new PatternReader(source, compileEcma(source).unicode);

@@ -79,7 +79,7 @@ export function hasNestedCounts(pattern: string): boolean {
   return false;
 }
 
-/** The place behind the `]` of a class, which may hold classes. */
+/** The place after the `]` of a class, which may hold classes. */
 function endOfClass(pattern: string, start: number): number {
   let depth = 0;
   for (let at = start; at < pattern.length; ) {

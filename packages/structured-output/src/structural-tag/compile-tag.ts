@@ -59,7 +59,10 @@ function createLeaves(style: JsonStyle, options: CompileOptions): TagLeaves {
   };
 }
 
-/** Throws: `invalid_constraint` for a `oneOf` of which llguidance does not know that no value fits two of its schemas. */
+/**
+ * Throws: `invalid_constraint` for a `oneOf` where llguidance does not know that no value fits two of its
+ * schemas.
+ */
 function refuseUnproven({ schema, oneOfs }: NormalisedSchema, place: string, options: CompileOptions): void {
   const [first] = oneOfs;
   if (first === undefined) return;

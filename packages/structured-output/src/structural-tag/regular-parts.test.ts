@@ -15,7 +15,7 @@ const allowed = (format: object, texts: readonly string[]) => {
   return texts.filter(each => allows(prepared, each));
 };
 
-describe('a pattern that the text behind it fits too', () => {
+describe('a pattern that the text after it fits too', () => {
   it.each([
     [tag('<think>', pattern('.*'), '</think>'), ['<think>a < b</think>', '<think></think>']],
     [tag('<t>', pattern('[a-z]+'), ['x', 'y']), ['<t>ax', '<t>by']],
@@ -51,7 +51,7 @@ describe('a pattern that the text behind it fits too', () => {
     expect(allowed(format, ['a', 'abx', 'abx!', 'a!', 'ab'])).toEqual(['a', 'abx', 'abx!', 'a!']);
   });
 
-  it('behind JSON ends with its tag', () => {
+  it('after JSON ends with its tag', () => {
     const schema = { type: 'json_schema', json_schema: { type: 'integer' } };
     expect(
       allowed(tag('<t>', sequence(schema, pattern('[ a-z]*')), 'end'), ['<t>7 end', '<t>7', '<t>7end']),

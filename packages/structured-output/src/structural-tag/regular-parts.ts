@@ -1,10 +1,10 @@
 // Parts of a tag that are patterns with texts around them. As one terminal they are exact: apart, the lexer reads as much as fits a
-// pattern, also the text behind it.
+// pattern, also the text after it.
 
 import { larkLiteral, larkRegex } from '../lark/write-lark.ts';
 import type { TagNode } from '../tag-node.ts';
 
-/** `isPlain`: whether a text has no special tokens, which are no text of a terminal. */
+/** `isPlain`: whether a text has no special tokens, which are not text of a terminal. */
 export function isRegular(node: TagNode, isPlain: (text: string) => boolean): boolean {
   switch (node.kind) {
     case 'text':
@@ -22,7 +22,7 @@ export function isRegular(node: TagNode, isPlain: (text: string) => boolean): bo
 /** More patterns in a row may cost too much as one terminal: a text fits them in too many ways. */
 export const PATTERN_LIMIT = 4;
 
-/** Patterns that a text goes through, one behind the other. */
+/** Patterns that a text goes through, one after the other. */
 export function countPatterns(nodes: readonly TagNode[]): number {
   const count = (node: TagNode): number => {
     if (node.kind === 'sequence') return countPatterns(node.items);
@@ -48,7 +48,7 @@ export function toTerminal(
       case 'sequence':
         return `(${node.items.map(write).join(' ')})`;
       default:
-        throw new Error(`A part of the kind ${node.kind} is no terminal.`);
+        throw new Error(`A part of the kind ${node.kind} is not a terminal.`);
     }
   };
   return nodes.map(write).join(' ');

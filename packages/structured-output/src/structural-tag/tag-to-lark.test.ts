@@ -53,7 +53,7 @@ describe('a tag as Lark', () => {
     ]);
   });
 
-  it('joins patterns and the text behind them into one terminal, up to four patterns', () => {
+  it('joins patterns and the text after them into one terminal, up to four patterns', () => {
     const pattern: TagNode = { kind: 'regex', pattern: 'a', place: '#' };
     expect(write({ kind: 'sequence', items: [pattern, text('x')] })).toEqual([
       'start: (PART0)',
@@ -71,7 +71,7 @@ describe('a tag as Lark', () => {
     ]);
   });
 
-  it('keeps triggers out of the text behind the last tag', () => {
+  it('keeps triggers out of the text after the last tag', () => {
     const tag = { kind: 'tag', begin: '<f>', content: text('x'), ends: ['</f>'] } as const;
     const lines = write({
       kind: 'triggered',

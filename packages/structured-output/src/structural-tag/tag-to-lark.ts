@@ -162,7 +162,7 @@ class TagWriter {
     const items = content.kind === 'sequence' ? content.items : [content];
     const before = items.findLastIndex(item => !isRegular(item, this.#isPlain)) + 1;
     const last = items.slice(before);
-    // The text behind free text is read with it.
+    // The text after free text is read with it.
     const count = countPatterns(last);
     if (count === 0 || count > PATTERN_LIMIT || items[before - 1]?.kind === 'any-text') return null;
     const head = before === 0 ? '' : `${this.#sequence(items.slice(0, before), [''])} `;
@@ -189,18 +189,18 @@ class TagWriter {
     return { plain, rest: end.slice(plain.length) };
   }
 
-  /** Free text that ends with the special token behind `plain`. */
+  /** Free text that ends with the special token after `plain`. */
   #textAndEnd(text: string, { plain, rest }: { readonly plain: string; readonly rest: string }): string {
     const name = `TEXT${this.#lines.length}`;
     this.#lines.push(`${name}: ${plain === '' ? text : `${text} ${larkLiteral(plain)}`}`);
     return `${name} ${this.#literal(rest)}`;
   }
 
-  /** Text of bounded length with the first `end` behind it. */
+  /** Text of bounded length with the first `end` after it. */
   #boundedText({ length, first, place }: Extract<TagNode, { kind: 'any-text' }>, end: string): string {
-    const { least, most } = length!;
+    const { min, max } = length!;
     const taken = first === undefined ? 0 : 1;
-    const count = `${Math.max(0, least - taken)},${most === null ? '' : most - taken}`;
+    const count = `${Math.max(0, min - taken)},${max === null ? '' : max - taken}`;
     const text = larkRegex(this.#leaves.toRegex(`${first ?? ''}(?s:.{${count}})`, place));
     // Text never matches a special token, so nothing but the end has one.
     if (!this.#isPlain(end)) return this.#textAndEnd(text, this.#beforeSpecial(end));

@@ -7,7 +7,7 @@ const check = (schema: unknown) => checker.checkSchema(JSON.stringify(schema));
 const violation = (schema: unknown, value: unknown) =>
   checker.findViolation(JSON.stringify(schema), JSON.stringify(value));
 
-it('tells which keyword a value breaks, and where', async () => {
+it('names the keyword that a value breaks, and where', async () => {
   const schema = {
     type: 'object',
     properties: { score: { type: 'number', maximum: 1 } },

@@ -19,7 +19,8 @@ export interface DialectSources {
 /** Null where none of them has a dialect. */
 export function chooseDialect({ template, responseTemplate, render }: DialectSources): ToolDialect | null {
   const named = findNamedDialect(template);
-  // Of a format with channels a rendered call shows only a part, and the number of a call looks like any other text.
+  // A rendered call shows only a part of a format with channels, and the number of a call looks like any
+  // other text.
   if (named?.dialect.isChannelled || named?.dialect.call.includes('index')) return named.dialect;
   const written = readResponseTemplate(responseTemplate);
   const probed = render === undefined ? null : probeDialect(render);

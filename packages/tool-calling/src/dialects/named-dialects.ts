@@ -31,9 +31,9 @@ export type ToolDialectName = (typeof TOOL_DIALECT_NAMES)[number];
 
 export interface NamedDialect {
   readonly dialect: ToolDialect;
-  /** Texts that a chat template of such a model has, all of them. */
+  /** Texts that the chat template of such a model contains, all of them. */
   readonly templateMarks: readonly string[];
-  /** The same for templates that show tools and no calls. */
+  /** The same for templates that render tools but no calls. */
   readonly toolMarks?: readonly string[];
   readonly usedBy: string;
 }

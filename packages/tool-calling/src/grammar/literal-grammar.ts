@@ -28,7 +28,7 @@ const DEPTH_LIMIT = 32;
 const ARGUMENT_NAME = /^[A-Za-z_]\w*$/;
 /** Names of arguments where the schema names none. */
 const ANY_ARGUMENT = '[A-Za-z_][A-Za-z0-9_]{0,63}';
-/** Where any of them may be the first one, each is written out behind all before it. */
+/** Where any property may be the first one, the grammar repeats all later ones for each. */
 const OPTIONAL_LIMIT = 128;
 /** Name of the rule of any value; those of references begin with a number sign. */
 const ANY_VALUE = 'any value';
@@ -66,19 +66,19 @@ interface Entry {
 function listOf(entries: readonly Entry[], separator: string, place: string): TagNode {
   const required = entries.filter(entry => entry.isRequired);
   const others = entries.filter(entry => !entry.isRequired);
-  const behind = (from: number) =>
+  const othersFrom = (from: number) =>
     others.slice(from).map(({ node }) => optional(sequence(text(separator), node)));
   if (required.length > 0)
     return sequence(
       ...required.flatMap(({ node }, index) => (index === 0 ? [node] : [text(separator), node])),
-      ...behind(0),
+      ...othersFrom(0),
     );
   if (others.length > OPTIONAL_LIMIT)
     throw new ToolGrammarError(
       place,
-      `Without a required one there may be ${OPTIONAL_LIMIT} optional properties in the calls of this model`,
+      `Without a required property, there may be at most ${OPTIONAL_LIMIT} optional properties in the calls of this model`,
     );
-  const firsts = others.map(({ node }, index) => sequence(node, ...behind(index + 1)));
+  const firsts = others.map(({ node }, index) => sequence(node, ...othersFrom(index + 1)));
   return firsts.length === 0 ? text('') : optional(choice(firsts));
 }
 
@@ -192,7 +192,7 @@ function choiceOf({ place }: SchemaPart, items: readonly TagNode[]): TagNode {
   return choice(items);
 }
 
-/** Whether the value is read as it was written: a string must not have the mark behind it, and a bare key no mark of the notation. */
+/** Whether the value is read as it was written: a string must not have the mark after it, and a bare key no mark of the notation. */
 function isWritable(value: unknown, notation: LiteralNotation): boolean {
   const { quote, keys } = notation;
   if (typeof value === 'string') return quote === 'json' || isReadTo(quote.mark, value);

@@ -5,7 +5,7 @@ import { isSchema, peelSchema, SILENT_KEYWORDS } from '../merged-schema.ts';
 import type { SchemaPart } from './schema-part.ts';
 import { ToolGrammarError } from './tool-grammar-error.ts';
 
-/** Parts that are written out: those that double with every reference would take forever. */
+/** Maximum number of parts: those that double with every reference would take forever. */
 const PART_LIMIT = 10_000;
 
 export class LiteralRules {
@@ -46,7 +46,7 @@ export class LiteralRules {
     }
     const left = withoutEndless(content, finite);
     if (left === null)
-      throw new ToolGrammarError(place, 'The schema requires values inside each other without an end');
+      throw new ToolGrammarError(place, 'The schema requires values that are nested without end');
     const kept = [...rules].flatMap(([name, node]) => {
       const own = finite.has(name) ? withoutEndless(node, finite) : null;
       return own === null ? [] : [[name, own] as const];
@@ -55,7 +55,7 @@ export class LiteralRules {
   }
 }
 
-/** Whether something can be written for the node, where these rules can be. */
+/** Whether the node has a finite text, if the rules of these names have one. */
 function ends(node: TagNode, finite: ReadonlySet<string>): boolean {
   switch (node.kind) {
     case 'rule':
@@ -71,7 +71,7 @@ function ends(node: TagNode, finite: ReadonlySet<string>): boolean {
   }
 }
 
-/** The node without the choices of which nothing can be written; null where nothing is left. */
+/** The node without the choices that have no finite text; null where nothing is left. */
 function withoutEndless(node: TagNode, finite: ReadonlySet<string>): TagNode | null {
   if (!ends(node, finite)) return null;
   switch (node.kind) {

@@ -42,7 +42,7 @@ export const separatedCalls = (call: TagNode, separator: string): TagNode => ({
 
 export const anyText = (place: string): TagNode => ({ kind: 'any-text', place });
 
-/** Text of an argument, up to the mark behind it. `first`: pattern of its first character, which it then has. */
+/** Text of an argument, up to the mark after it. `first`: pattern of its first character, which it then has. */
 export const textValue = (place: string, length?: TextLength, first?: string): TagNode => ({
   kind: 'any-text',
   place,
@@ -53,8 +53,8 @@ export const textValue = (place: string, length?: TextLength, first?: string): T
 
 /** Unit: characters. */
 export interface TextLength {
-  readonly least: number;
-  readonly most: number | null;
+  readonly min: number;
+  readonly max: number | null;
 }
 
 /** Names of arguments and keys where the schema names none, as a regular expression. */

@@ -100,7 +100,7 @@ describe.each(['qwen3-coder', 'deepseek-v4', 'minicpm-5', 'pythonic', 'gemma-4']
     [{ allOf: [{ type: 'integer' }, { type: 'boolean' }] }, 'allows nothing'],
     [{ type: 'string', enum: [1] }, 'allows nothing'],
     [{ $ref: '#/$defs/word', allOf: [{ pattern: 'a' }, { pattern: 'b' }] }, 'keyword pattern'],
-    [{ $ref: '#/%' }, 'is no schema'],
+    [{ $ref: '#/%' }, 'is not a schema'],
   ])('refuses a strict %j', (schema, problem) => {
     expect(() => grammarOf(dialect, argumentOf(schema, true))).toThrow(problem);
   });

@@ -14,7 +14,10 @@ export interface SchemaPart {
   readonly isStrict: boolean;
 }
 
-/** The schema with references and `allOf` in it; an empty one for `true`. Throws: `ToolGrammarError`. */
+/**
+ * The schema with references resolved and `allOf` merged; an empty one for `true`. Throws:
+ * `ToolGrammarError`.
+ */
 export function openSchema({ schema, root, place, isStrict }: SchemaPart): ToolSchema {
   if (schema === true || schema === undefined) return {};
   if (schema === false) throw new ToolGrammarError(place, NOTHING_FITS);
@@ -22,7 +25,7 @@ export function openSchema({ schema, root, place, isStrict }: SchemaPart): ToolS
   if (merged === null)
     throw new ToolGrammarError(
       place,
-      'The schema, or one that it refers to, is no schema or refers to itself',
+      'The schema, or one that it refers to, is not a schema or refers to itself',
     );
   if (isStrict && merged.conflict !== null)
     throw new ToolGrammarError(
@@ -65,7 +68,7 @@ export function lengthOf({
   readonly maxLength?: number;
 }) {
   if (minLength === undefined && maxLength === undefined) return undefined;
-  return { least: minLength ?? 0, most: maxLength ?? null };
+  return { min: minLength ?? 0, max: maxLength ?? null };
 }
 
 /** Throws: `ToolGrammarError` for a keyword of a strict schema that is not among `enforced`. */
@@ -119,8 +122,8 @@ export function propertiesOf(part: SchemaPart, schema: ToolSchema): readonly Pro
 }
 
 /**
- * The schema of properties that an object does not name: only where it names none, and is not closed. An object that declares
- * that it has no properties is closed unless it says otherwise.
+ * The schema of properties that an object does not name; only where it names none and is not closed. An
+ * object that declares that it has no properties is closed unless it says otherwise.
  */
 export function otherProperties(part: SchemaPart, schema: ToolSchema): SchemaPart | null {
   const { properties, additionalProperties } = schema;
@@ -134,33 +137,33 @@ export function otherProperties(part: SchemaPart, schema: ToolSchema): SchemaPar
 /** The part as a schema of its own, with everything that it may refer to. Throws: `ToolGrammarError`. */
 export function standAlone({ schema, root, place }: SchemaPart): unknown {
   if (!isSchema(schema) || referencesIn(schema).length === 0) return schema;
-  const { outside, isWhole, definitions } = surroundingsOf(root);
+  const { outside, isWhole, definitions } = sharedDefinitionsOf(root);
   if (outside !== undefined)
     throw new ToolGrammarError(place, `The reference ${outside} must lead to a place in the schema`);
   return { ...definitions, ...((isWhole ? withMovedReferences(schema) : schema) as ToolSchema) };
 }
 
-/** What the parts of a schema that refer to others take along. */
-interface Surroundings {
-  /** A reference that leads elsewhere. */
+/** Definitions that a part of a schema needs beside it, because it refers to them. */
+interface SharedDefinitions {
+  /** A reference that leads out of the schema. */
   readonly outside: string | undefined;
-  /** Something refers to another place than a definition. */
+  /** Some reference leads to another place of the schema than a definition. */
   readonly isWhole: boolean;
   readonly definitions: ToolSchema;
 }
 
-/** By the whole schema: a schema has thousands of parts at worst. */
-const SURROUNDINGS = new WeakMap<ToolSchema, Surroundings>();
+/** By the whole schema, because a schema may have thousands of parts. */
+const SHARED_DEFINITIONS = new WeakMap<ToolSchema, SharedDefinitions>();
 
-function surroundingsOf(root: ToolSchema): Surroundings {
-  const known = SURROUNDINGS.get(root);
+function sharedDefinitionsOf(root: ToolSchema): SharedDefinitions {
+  const known = SHARED_DEFINITIONS.get(root);
   if (known !== undefined) return known;
   const references = referencesIn(root);
   const { $defs, definitions, ...rest } = root;
   const isWhole = references.some(reference => !DEFINITION.test(reference));
   const all = isWhole ? { ...(isSchema($defs) && $defs), [WHOLE]: rest } : $defs;
   const move = (part: unknown) => (isWhole ? withMovedReferences(part) : part);
-  const surroundings = {
+  const shared = {
     outside: references.find(reference => !/^#(?:\/|$)/.test(reference)),
     isWhole,
     definitions: {
@@ -168,11 +171,11 @@ function surroundingsOf(root: ToolSchema): Surroundings {
       ...(definitions !== undefined && { definitions: move(definitions) }),
     },
   };
-  SURROUNDINGS.set(root, surroundings);
-  return surroundings;
+  SHARED_DEFINITIONS.set(root, shared);
+  return shared;
 }
 
-/** Where a part has the whole schema of the arguments, if anything refers to it. */
+/** Name of the definition that holds the whole schema of the arguments, where something refers to it. */
 const WHOLE = 'whole arguments';
 const DEFINITION = /^#\/(?:\$defs|definitions)\//;
 

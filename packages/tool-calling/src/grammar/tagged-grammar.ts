@@ -62,10 +62,10 @@ type ValueForm =
   | { readonly kind: 'text'; readonly length: ReturnType<typeof lengthOf> }
   | { readonly kind: 'json'; readonly part: SchemaPart; readonly schema: ToolSchema };
 
-/** Parts of one value: those that double with every reference would take forever. */
+/** Maximum number of parts of one value: those that double with every reference would take forever. */
 const PART_LIMIT = 256;
 
-/** The mark behind a name, its value, and the mark behind that. */
+/** The mark after a name, its value, and the mark after that. */
 function valueGrammar(part: SchemaPart, form: TaggedForm): TagNode {
   const { nameEnd, jsonNameEnd, close } = form;
   const types = typesOf(part.schema, part.root);
@@ -75,7 +75,7 @@ function valueGrammar(part: SchemaPart, form: TaggedForm): TagNode {
   const forms = formsOf(part, { partsLeft: PART_LIMIT });
   if (jsonNameEnd === undefined) {
     if (forms.some(({ kind }) => kind === 'text')) checkBesideText(part, forms);
-    // Any text may be written, that of other values among them.
+    // Any text is allowed, including that of other values.
     if (forms.some(each => each.kind === 'text' && each.length === undefined))
       return sequence(text(nameEnd), textGrammar(part.place, form));
   }
@@ -89,11 +89,14 @@ function valueGrammar(part: SchemaPart, form: TaggedForm): TagNode {
   return choice(written);
 }
 
-/** A string and the mark behind it. Where strings may stand between marks, one that begins as those do has them. */
+/**
+ * A string and the mark after it. Where strings may be wrapped in marks, a string that begins like such a
+ * mark is wrapped.
+ */
 function textGrammar(place: string, { wrap, close }: TaggedForm, length?: TextLength): TagNode {
   if (wrap === undefined) return sequence(textValue(place, length), text(close));
-  const isEmptyAllowed = length === undefined || length.least === 0;
-  const isEmptyOnly = length?.most === 0;
+  const isEmptyAllowed = length === undefined || length.min === 0;
+  const isEmptyOnly = length?.max === 0;
   const plain = sequence(textValue(place, length, `[^${wrap.open[0]}]`), text(close));
   return choice([
     ...(isEmptyAllowed ? [text(close)] : []),
@@ -102,7 +105,7 @@ function textGrammar(place: string, { wrap, close }: TaggedForm, length?: TextLe
   ]);
 }
 
-/** The mark behind a name, and the text of one value. Null where that would be read as another value. */
+/** The mark after a name, and the text of one value. Null where that would be read as another value. */
 function writtenValue(form: TaggedForm, value: unknown, types: ReadonlySet<ValueType>): string | null {
   const { nameEnd, jsonNameEnd = nameEnd, close } = form;
   if (typeof value !== 'string') {
@@ -138,7 +141,10 @@ function formsOf(part: SchemaPart, budget: { partsLeft: number }): readonly Valu
   });
 }
 
-/** Text may be that of any value of another type, so of these the types alone are enforced. Throws: `ToolGrammarError`. */
+/**
+ * The text of a string may read as a value of another type, so only the types of such values are enforced.
+ * Throws: `ToolGrammarError`.
+ */
 function checkBesideText(part: SchemaPart, forms: readonly ValueForm[]): void {
   if (!part.isStrict) return;
   for (const form of forms) {

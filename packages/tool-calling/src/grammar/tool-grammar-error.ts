@@ -2,7 +2,7 @@
 
 export class ToolGrammarError extends Error {
   override readonly name = 'ToolGrammarError';
-  /** JSON pointer behind the place of the schema: `tools.definitions[0].parameters/properties/a`. */
+  /** JSON pointer after the place of the schema: `tools.definitions[0].parameters/properties/a`. */
   readonly place: string;
 
   constructor(place: string, problem: string) {

@@ -54,7 +54,7 @@ export function findTriggers(options: ToolGrammarOptions): readonly string[] | n
   return beginnings(options, dialect.section.open + (typeof first === 'object' ? first.text : ''));
 }
 
-/** Everything behind the lead of the first call. */
+/** Everything after the lead of the first call. */
 function allCalls(options: ToolGrammarOptions): TagNode {
   const { dialect, rule } = options;
   const { section, separator, call } = dialect;

@@ -3,7 +3,7 @@
 
 export interface ArgumentsReader {
   /**
-   * Takes the next text. `json`: what is known of the JSON by now. `rest`: the text behind the arguments, null while they
+   * Takes the next text. `json`: what is known of the JSON by now. `rest`: the text after the arguments, null while they
    * go on. Nothing may be pushed after the end.
    */
   push(text: string): { readonly json: string; readonly rest: string | null };

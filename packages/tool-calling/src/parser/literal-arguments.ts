@@ -6,7 +6,7 @@ import { LiteralReader } from './literal-reader.ts';
 
 type LiteralsForm = Extract<ArgumentsForm, { readonly kind: 'literals' }>;
 
-/** @param end Text behind the last argument. */
+/** @param end Text after the last argument. */
 export function createLiteralArguments(form: LiteralsForm, end: string): ArgumentsReader {
   const { nameEnd, separator, notation } = form;
   let held = '';
@@ -21,7 +21,7 @@ export function createLiteralArguments(form: LiteralsForm, end: string): Argumen
     if (nameLength === -1) return null;
     const reader = new LiteralReader(text, nameLength + nameEnd.length, notation);
     const value = reader.read();
-    // Behind a number there has to be something, because its next digit may be missing.
+    // After a number there has to be something, because its next digit may be missing.
     if (value === null || reader.at === text.length) return null;
     const json = `${count === 0 ? '' : ', '}${JSON.stringify(text.slice(0, nameLength).trim())}: ${value}`;
     count++;
@@ -44,7 +44,7 @@ export function createLiteralArguments(form: LiteralsForm, end: string): Argumen
   };
 }
 
-/** The text behind a separator, whose blanks may be missing; null where there is none. */
+/** The text after a separator, whose blanks may be missing; null where there is none. */
 function afterSeparator(text: string, separator: string): string | null {
   if (text.startsWith(separator)) return text.slice(separator.length);
   const bare = separator.trimEnd();

@@ -3,7 +3,7 @@
 import type { LiteralNotation } from '../tool-dialect.ts';
 
 const NUMBER = /[-+]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?/y;
-/** At the end of the text: the digits of the exponent may be still to come. */
+/** At the end of the text: the digits of the exponent may still be to come. */
 const OPEN_EXPONENT = /[eE][-+]?$/y;
 const BARE_KEY = /[^\s:,{}[\]]+/y;
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -18,7 +18,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 export class LiteralReader {
   readonly #text: string;
   readonly #notation: LiteralNotation;
-  /** The place behind what was read. */
+  /** The place after what was read. */
   at: number;
 
   constructor(text: string, at: number, notation: LiteralNotation) {

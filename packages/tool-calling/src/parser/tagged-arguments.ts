@@ -72,7 +72,7 @@ export function createTaggedArguments(form: TaggedForm, parameters: ToolSchema):
     const end = held.indexOf(mark);
     if (end === -1) {
       const open = longestOpenMark(held, [mark]);
-      // Half a pair of surrogates would be escaped by itself.
+      // Half of a surrogate pair would be escaped by itself.
       const settled = wholeCharacters(held, held.length - open);
       const json = inString(held.slice(0, settled));
       held = held.slice(settled);
@@ -107,7 +107,7 @@ export function createTaggedArguments(form: TaggedForm, parameters: ToolSchema):
   };
 }
 
-/** The texts that may stand behind a name. */
+/** The texts that may follow a name. */
 function nameEndsOf({ nameEnd, jsonNameEnd }: TaggedForm): readonly string[] {
   return jsonNameEnd === undefined ? [nameEnd] : [nameEnd, jsonNameEnd];
 }

@@ -29,7 +29,7 @@ describe('text around calls', () => {
       WEATHER.replace('get_weather', 'other'),
       0,
     ],
-    ['a call behind a mark that was text', `<tool_call>${WEATHER}`, '<tool_call>', 1],
+    ['a call after a mark that was text', `<tool_call>${WEATHER}`, '<tool_call>', 1],
     ['a call that is cut off before its name is dropped', 'a <tool_call>\n{"name": "get', 'a', 0],
     ['a call that is cut off in its arguments is given', WEATHER.slice(0, -20), '', 1],
   ])('%s', (_, text, kept, count) => {

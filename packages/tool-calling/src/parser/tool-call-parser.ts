@@ -1,4 +1,4 @@
-// Finds tool calls in the text of one answer while it streams. Nothing is repaired and nothing is guessed: behind a trigger
+// Finds tool calls in the text of one answer while it streams. Nothing is repaired and nothing is guessed: after a trigger
 // the text follows the dialect, because the grammar allowed nothing else. Joined deltas do not depend on where the text
 // was cut.
 
@@ -291,7 +291,7 @@ export class ToolCallParser {
     this.#call = null;
     this.#state = call.isReported || this.#options.dialect.position === 'start' ? 'over' : 'text';
     if (call.isReported) return;
-    // The trigger was text; a call may still begin behind its first character.
+    // The trigger was text; a call may still begin after its first character.
     this.#text += call.blanks + call.written.slice(0, 1);
     this.#held = call.written.slice(1);
   }

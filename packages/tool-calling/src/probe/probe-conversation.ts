@@ -54,13 +54,13 @@ export function renderCalls(render: RenderConversation, calls: readonly ProbeCal
   const at = plain.indexOf(ANSWER);
   if (at === -1) return null;
   const before = plain.slice(0, at).trimEnd();
-  const behind = plain.slice(at + ANSWER.length).trim();
+  const after = plain.slice(at + ANSWER.length).trim();
   // Before a text there may be marks of reasoning or of an answer, which calls do not have.
   const start = rendered.startsWith(before) ? before : commonStart(before, rendered).trimEnd();
   if (start.lastIndexOf(QUESTION.content) === -1) return null;
   const body = rendered.slice(start.length).trim();
-  // Some templates write an empty answer behind calls, others the end of the text before them.
-  const end = behind === '' ? body.length : body.indexOf(behind, 1);
+  // Some templates write an empty answer after calls, others the end of the text before them.
+  const end = after === '' ? body.length : body.indexOf(after, 1);
   const text = end === -1 ? withoutEndMark(body) : body.slice(0, end);
   return text?.trim().replaceAll(new RegExp(`${ID}\\d`, 'g'), ID_PLACE) ?? null;
 }

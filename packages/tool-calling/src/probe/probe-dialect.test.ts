@@ -82,7 +82,7 @@ it('marks of reasoning before a text hide no calls', () => {
   expect(readBack(source, ['Rome', 'Bern'])).toHaveLength(2);
 });
 
-it('an empty answer behind calls, and the end of a text before them, are no part of a call', () => {
+it('an empty answer after calls, and the end of a text before them, are not part of a call', () => {
   const calls = each(
     '{% if loop.first %}<|calls|>{% endif %}<|call|>{{ fn.name }}<|args|>{{ fn.arguments | tojson }}',
   );
@@ -92,7 +92,7 @@ it('an empty answer behind calls, and the end of a text before them, are no part
   expect(dialectOf(ended)!.call[0]).toEqual({ text: '<|end|><|call|>' });
 });
 
-it('marks that tell strings from other values, and marks around strings with `<`, are found', () => {
+it('marks that distinguish strings from other values, and marks around strings with `<`, are found', () => {
   const value = "{% if '<' in value | string %}<raw>{{ value }}</raw>{% else %}{{ value }}{% endif %}";
   const source = templateOf(
     each(

@@ -13,11 +13,11 @@ import {
 } from './probe-conversation.ts';
 import { readsCallsBack } from './reads-back.ts';
 
-/** A call in rendered text: what is before its name, between name and arguments, and behind them. */
+/** A call in rendered text: what is before its name, between name and arguments, and after them. */
 interface CallText {
   readonly before: string;
   readonly between: string;
-  readonly behind: string;
+  readonly after: string;
   readonly form: ArgumentsForm;
 }
 
@@ -27,7 +27,7 @@ export function probeDialect(render: RenderConversation): ToolDialect | null {
   if (one === null || one.split(FIRST).length !== 2) return null;
   const call = readJsonCall(one) ?? readNamedArguments(render, one);
   if (call === null) return null;
-  // Where something counts the calls, the text of the first one is known.
+  // Where a template numbers its calls, only a dialect with a single call reads back.
   for (const marks of [readMarks(render, call, one), singleMarks(call)]) {
     const dialect = createDialect(render, call, marks);
     if (dialect !== null && readsCallsBack(render, dialect)) return dialect;
@@ -67,7 +67,7 @@ function readJsonCall(one: string): CallText | null {
   return {
     before: one.slice(0, at),
     between: one.slice(at + FIRST.length, found.index),
-    behind: one.slice(found.index + found[0].length),
+    after: one.slice(found.index + found[0].length),
     form: { kind: 'json' },
   };
 }
@@ -81,39 +81,39 @@ function readNamedArguments(render: RenderConversation, one: string): CallText |
   const first = /^([\s\S]*?)alpha_fn([\s\S]*?)first_key([\s\S]*?)first value([\s\S]*)$/.exec(one);
   const both = two === null ? null : /first value([\s\S]*?)second_key/.exec(two);
   if (none === null || first === null || both === null) return null;
-  const [, before = '', untilKey = '', untilValue = '', behind = ''] = first;
+  const [, before = '', untilKey = '', untilValue = '', after = ''] = first;
   const [, next = ''] = both;
   const noArguments = withoutStart(none, before + FIRST);
   const between = commonStart(untilKey, noArguments);
   const open = withoutStart(untilKey, between);
   if (!next.endsWith(open)) return null;
-  const behindValue = withoutEnd(next, open);
+  const afterValue = withoutEnd(next, open);
   const callEnd = withoutStart(noArguments, between);
-  const quote = commonQuote(untilValue, behindValue);
+  const quote = commonQuote(untilValue, afterValue);
   if (quote !== null && open === '') {
     const nameEnd = withoutEnd(untilValue, quote);
-    const separator = withoutStart(behindValue, quote);
-    if (behind !== quote + callEnd) return null;
+    const separator = withoutStart(afterValue, quote);
+    if (after !== quote + callEnd) return null;
     const notation = readNotation(withArguments({ first_key: true }), { quote, nameEnd, separator });
-    return { before, between, behind: callEnd, form: { kind: 'literals', nameEnd, separator, notation } };
+    return { before, between, after: callEnd, form: { kind: 'literals', nameEnd, separator, notation } };
   }
-  if (open === '' || behind !== behindValue + callEnd) return null;
-  const jsonNameEnd = textAround(withArguments({ first_key: true }), /[Tt]rue/, behind)?.before;
-  const wrap = textAround(withArguments({ first_key: WRAPPED }), WRAPPED, behind);
+  if (open === '' || after !== afterValue + callEnd) return null;
+  const jsonNameEnd = textAround(withArguments({ first_key: true }), /[Tt]rue/, after)?.before;
+  const wrap = textAround(withArguments({ first_key: WRAPPED }), WRAPPED, after);
   return {
     before,
     between,
-    behind: callEnd,
+    after: callEnd,
     form: {
       kind: 'tagged',
       open,
       nameEnd: untilValue,
       ...(jsonNameEnd !== undefined && jsonNameEnd !== untilValue && { jsonNameEnd }),
       ...(wrap !== null &&
-        wrap.behind !== '' && {
-          wrap: { open: withoutStart(wrap.before, untilValue), close: wrap.behind },
+        wrap.after !== '' && {
+          wrap: { open: withoutStart(wrap.before, untilValue), close: wrap.after },
         }),
-      close: behindValue,
+      close: afterValue,
     },
   };
 }
@@ -126,16 +126,16 @@ function textAround(
   rendered: string | null,
   value: RegExp | string,
   end: string,
-): { readonly before: string; readonly behind: string } | null {
+): { readonly before: string; readonly after: string } | null {
   if (rendered === null || !rendered.endsWith(end)) return null;
   const [, written] = /first_key([\s\S]*)$/.exec(withoutEnd(rendered, end)) ?? [];
   const pieces = written?.split(value) ?? [];
-  return pieces.length === 2 ? { before: pieces[0]!, behind: pieces[1]! } : null;
+  return pieces.length === 2 ? { before: pieces[0]!, after: pieces[1]! } : null;
 }
 
 /** The quote on both sides of a string. */
-function commonQuote(before: string, behind: string): string | null {
-  const quote = /^(?:["']|<[^<>]*>)/.exec(behind)?.[0];
+function commonQuote(before: string, after: string): string | null {
+  const quote = /^(?:["']|<[^<>]*>)/.exec(after)?.[0];
   return quote !== undefined && before.endsWith(quote) ? quote : null;
 }
 
@@ -170,21 +170,21 @@ interface Marks {
 
 /** Tells the marks of a section from those of a call, by what stands between two calls. */
 function readMarks(render: RenderConversation, call: CallText, one: string): Marks {
-  const { before, behind } = call;
+  const { before, after } = call;
   const arguments_ = { first_key: 'first value' };
   const two = renderCalls(render, [
     { name: FIRST, arguments: arguments_ },
     { name: SECOND, arguments: arguments_ },
   ]);
-  const head = one.slice(0, one.length - behind.length);
+  const head = one.slice(0, one.length - after.length);
   const at = two?.indexOf(SECOND) ?? -1;
-  if (two === null || at === -1 || !two.startsWith(head) || !two.endsWith(behind)) return singleMarks(call);
+  if (two === null || at === -1 || !two.startsWith(head) || !two.endsWith(after)) return singleMarks(call);
   const middle = two.slice(head.length, at);
   const open = commonEnd(before, middle);
   const closeAndSeparator = withoutEnd(middle, open);
-  const close = commonStart(behind, closeAndSeparator);
+  const close = commonStart(after, closeAndSeparator);
   return {
-    section: { open: withoutEnd(before, open), close: withoutStart(behind, close) },
+    section: { open: withoutEnd(before, open), close: withoutStart(after, close) },
     open,
     close,
     separator: withoutStart(closeAndSeparator, close),
@@ -193,8 +193,8 @@ function readMarks(render: RenderConversation, call: CallText, one: string): Mar
 }
 
 /** All text around a call belongs to it. */
-function singleMarks({ before, behind }: CallText): Marks {
-  return { section: { open: '', close: '' }, open: before, close: behind, separator: '', isSingle: true };
+function singleMarks({ before, after }: CallText): Marks {
+  return { section: { open: '', close: '' }, open: before, close: after, separator: '', isSingle: true };
 }
 
 /** Text with the places of ids -> parts of a call. */

@@ -66,7 +66,7 @@ export function registerChatCommand(program: Command): void {
         'sampling temperature; 0 is greedy decoding; default: as generation_config.json of the model says',
         toNumber,
       )
-      .option('--max-tokens <number>', 'most tokens of an answer', toNumber),
+      .option('--max-tokens <number>', 'maximum number of tokens in an answer', toNumber),
     CHAT_SETTINGS,
   )
     .addHelpText('after', EXAMPLES)

@@ -9,7 +9,7 @@ import { VERSION } from '../../system/version.ts';
 import type { Finding } from './finding.ts';
 
 /** Less than this leaves no room for more than the smallest models. */
-const LITTLE_MEMORY_BYTES = 1024 ** 3;
+const LOW_MEMORY_BYTES = 1024 ** 3;
 
 export function checkVersions(): Finding {
   return {
@@ -21,7 +21,7 @@ export function checkVersions(): Finding {
 
 export function checkMemory(): Finding {
   const detail = `${formatBytes(freemem())} of ${formatBytes(totalmem())} are free`;
-  if (freemem() >= LITTLE_MEMORY_BYTES) return { subject: 'memory', state: 'ok', detail };
+  if (freemem() >= LOW_MEMORY_BYTES) return { subject: 'memory', state: 'ok', detail };
   const remedy = `\`${ownCommand('inspect MODEL')}\` says what a model takes; end other programs, or take a smaller --precision`;
   return { subject: 'memory', state: 'warning', detail, remedy };
 }

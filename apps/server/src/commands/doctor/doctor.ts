@@ -37,7 +37,7 @@ export async function doctor(
     out(
       problems.length === 0
         ? '\nNo problems found.\n'
-        : `\n${problems.length} of ${findings.length} need your hand.\n`,
+        : `\n${problems.length} of ${findings.length} need attention.\n`,
     );
   }
   return problems.length === 0;

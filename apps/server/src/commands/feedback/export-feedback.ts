@@ -54,7 +54,7 @@ async function openFile({ file, resume }: ExportOptions): Promise<FileHandle> {
   }
 }
 
-/** The cursor behind the last whole row. Mutates: the file, from which an incomplete last line is removed. Throws: `UserError`. */
+/** The cursor after the last whole row. Mutates: the file, from which an incomplete last line is removed. Throws: `UserError`. */
 async function cutToWholeRows(handle: FileHandle, file: string): Promise<Cursor | null> {
   const { cursor, end } = await findLastRow(handle, file);
   await handle.truncate(end);

@@ -139,7 +139,7 @@ it('resumes after a row of any size, and changes no file that is not an export',
   const cut = join(folder, 'large-cut.jsonl');
   const resume = () => exportFeedback(configOf('large'), { ...project, file: cut, resume: true }, terminal);
   const large = exported.indexOf('\n', exported.indexOf('\n') + 1);
-  // Behind the large row, in the row after it, and within it.
+  // After the large row, in the row after it, and within it.
   for (const length of [large + 1, large + 20, large - 5]) {
     await writeFile(cut, exported.subarray(0, length));
     await resume();

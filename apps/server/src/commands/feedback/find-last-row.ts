@@ -15,7 +15,10 @@ export interface LastRow {
   readonly end: number;
 }
 
-/** The last whole row of an export. Only it is held in memory. Throws: `UserError` for a file that is none. */
+/**
+ * The last whole row of an export. Only it is held in memory. Throws: `UserError` for a file that is not an
+ * export.
+ */
 export async function findLastRow(handle: FileHandle, file: string): Promise<LastRow> {
   const { size } = await handle.stat();
   const end = await findLineFeed(handle, size);
@@ -35,12 +38,12 @@ export async function findLastRow(handle: FileHandle, file: string): Promise<Las
 /** Position of the last line feed before `end`; -1 where there is none. Unit: bytes. */
 async function findLineFeed(handle: FileHandle, end: number): Promise<number> {
   const piece = Buffer.alloc(Math.min(PIECE_BYTES, end));
-  for (let behind = end; behind > 0; ) {
-    const start = Math.max(0, behind - piece.length);
-    const { bytesRead } = await handle.read(piece, 0, behind - start, start);
+  for (let pieceEnd = end; pieceEnd > 0; ) {
+    const start = Math.max(0, pieceEnd - piece.length);
+    const { bytesRead } = await handle.read(piece, 0, pieceEnd - start, start);
     const found = piece.subarray(0, bytesRead).lastIndexOf(LINE_FEED);
     if (found !== -1) return start + found;
-    behind = start;
+    pieceEnd = start;
   }
   return -1;
 }

@@ -24,7 +24,10 @@ import { showInspection } from './show-inspection.ts';
 export interface InspectArguments {
   /** A path, or a name of the Hub. */
   readonly model: string;
-  /** Of the memory. Default: 4,096 tokens, or what the model has. */
+  /**
+   * Context for which memory is estimated. Default: 4,096 tokens, or the model's own length if that is
+   * shorter.
+   */
   readonly contextLength: number | undefined;
   readonly json: boolean;
 }

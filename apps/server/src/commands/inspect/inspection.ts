@@ -15,7 +15,7 @@ export interface Inspection {
   readonly variantReason: string | undefined;
   /** What `--precision auto` takes; undefined for a model that cannot be run. */
   readonly precision: PrecisionChoice | undefined;
-  /** Of the estimates. Unit: tokens. */
+  /** Context for which memory is estimated. Unit: tokens. */
   readonly contextLength: number;
   readonly memory: readonly MemoryEstimate[];
 }

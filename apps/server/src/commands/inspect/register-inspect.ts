@@ -22,12 +22,12 @@ interface InspectFlags extends Flags {
 export function registerInspectCommand(program: Command): void {
   addSettings(program.command('inspect'), ['device', 'precision', 'kvCache', ...HUB_SETTINGS])
     .description(
-      'Show what a model is and what it would take: architecture, parameters, formats, memory, device, download. Nothing is built, and of a model of the Hub only configuration and headers are read.',
+      'Show what a model is and what it would take: architecture, parameters, formats, memory, device, download. Nothing is built, and for a model of the Hub only configuration and headers are read.',
     )
     .argument('<model>', 'a folder, a GGUF file, or a name of the Hub')
     .option(
       '--context <tokens>',
-      'context of the memory; default: 4096, or the longest of the model',
+      'context length that memory is estimated for; default: 4096, or the maximum of the model if that is shorter',
       toPositiveInteger,
     )
     .option('--json', 'write JSON')

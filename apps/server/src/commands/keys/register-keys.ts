@@ -29,7 +29,10 @@ export function registerKeyCommands(program: Command): void {
       .option('--team <name>', 'limits the key to the data of this team; default: the data of all teams')
       .option('--requests-per-minute <number>', 'rate limit of the key; 0: none; default: the setting')
       .option('--tokens-per-minute <number>', 'rate limit of the key; 0: none; default: the setting')
-      .option('--concurrency <number>', 'most open requests of the key; 0: no limit; default: the setting'),
+      .option(
+        '--concurrency <number>',
+        'maximum number of open requests of the key; 0: no limit; default: the setting',
+      ),
     DATABASE_SETTINGS,
   ).action(async (flags: Flags) => {
     onClosedPipe(() => process.exit());

@@ -10,8 +10,7 @@ import { UserError } from '../user-error.ts';
 
 /** Writes the path of the model. Throws: `UserError`. */
 export async function pull(text: string, config: Config, terminal: Terminal): Promise<void> {
-  if (existsSync(text))
-    throw new UserError(`${text} is here already: it is a path, and no name to download.`);
+  if (existsSync(text)) throw new UserError(`${text} is here already: it is a path, not a name to download.`);
   const path = await fetchSource(readName(text), config, { terminal, bars: createBuildBars(terminal) });
   terminal.out(`${path}\n`);
 }

@@ -14,8 +14,8 @@ const PRUNE_SETTINGS: readonly (keyof HousekeepingSettings)[] = [
 
 const PULL_EXAMPLES = `
 Names are org/model, org/model@revision, and for GGUF repositories org/model:QUANT (default: Q4_K_M, then Q8_0).
-Of a repository of ONNX graphs one is taken, by --precision and --device.
-A download that was stopped goes on where it was. Files are checked by their hashes, and shared with Python and llama.cpp.
+From a repository of ONNX graphs, the one for --precision and --device is downloaded.
+A download that was stopped continues where it was. Files are checked by their hashes, and shared with Python and llama.cpp.
 
 Examples:
   ortler pull Qwen/Qwen3-0.6B

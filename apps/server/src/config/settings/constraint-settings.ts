@@ -36,7 +36,7 @@ export const CONSTRAINT_SETTINGS = {
     flag: '--constraint-values',
     valueName: 'number',
     fallback: '10000',
-    description: 'Structured outputs: most enum values of a schema in total, and most texts of a choice.',
+    description: 'Structured outputs: maximum number of enum values in a schema, and of texts in a choice.',
     schema: wholeNumber(1, 1_000_000),
   }),
   constraintRules: setting({
@@ -44,7 +44,7 @@ export const CONSTRAINT_SETTINGS = {
     flag: '--constraint-rules',
     valueName: 'number',
     fallback: '2000',
-    description: 'Structured outputs: most rules of a grammar.',
+    description: 'Structured outputs: maximum number of rules in a grammar.',
     schema: wholeNumber(1, 10_000),
   }),
   constraintPatternSize: setting({
@@ -53,7 +53,7 @@ export const CONSTRAINT_SETTINGS = {
     valueName: 'number',
     fallback: '20000',
     description:
-      'Structured outputs: most characters of a regular expression with its counted repetitions expanded.',
+      'Structured outputs: maximum length of a regular expression with its counted repetitions expanded, in characters.',
     schema: wholeNumber(1, 10_000_000),
   }),
   jsonWhitespace: setting({

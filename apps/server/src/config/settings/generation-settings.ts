@@ -11,7 +11,7 @@ export const GENERATION_SETTINGS = {
     valueName: 'number',
     fallback: '8',
     description:
-      'Continuous batching: most answers of one model that are generated at the same time; more wait in a queue.',
+      'Continuous batching: maximum number of answers of one model that are generated at the same time; more wait in a queue.',
     schema: wholeNumber(1, 1_024),
   }),
   maxQueued: setting({
@@ -20,7 +20,7 @@ export const GENERATION_SETTINGS = {
     valueName: 'number',
     fallback: '256',
     description:
-      'Most answers of one model that may wait in the queue; further requests get 429 with Retry-After.',
+      'Maximum number of answers of one model that may wait in the queue; further requests get 429 with Retry-After.',
     schema: wholeNumber(0, 100_000),
   }),
   stepTimeoutMs: setting({
@@ -46,7 +46,8 @@ export const GENERATION_SETTINGS = {
     flag: '--prefill-chunk',
     valueName: 'tokens',
     fallback: '256',
-    description: 'Chunked prefill: most prompt tokens per step while no answer is being decoded.',
+    description:
+      'Chunked prefill: maximum number of prompt tokens per step while no answer is being decoded.',
     schema: wholeNumber(1, 65_536),
   }),
   mixedChunk: setting<number | undefined>({
@@ -56,7 +57,7 @@ export const GENERATION_SETTINGS = {
     fallback: undefined,
     shownFallback: '32, or 128 on a GPU',
     description:
-      'Chunked prefill: most prompt tokens per step while answers are being decoded, fewer deep in a prompt. Smaller keeps inter-token latency (ITL) even, larger shortens the time to first token (TTFT).',
+      'Chunked prefill: maximum number of prompt tokens per step while answers are being decoded, fewer deep in a prompt. Smaller keeps inter-token latency (ITL) even, larger shortens the time to first token (TTFT).',
     schema: wholeNumber(1, 65_536),
   }),
   generationConfig: setting({
@@ -65,7 +66,7 @@ export const GENERATION_SETTINGS = {
     valueName: 'on or off',
     fallback: 'on',
     description:
-      'Whether generation_config.json of the model gives the defaults of requests: temperature, top-p, penalties, most tokens. With off the defaults are neutral. Its end tokens (EOS) always apply.',
+      'Whether generation_config.json of the model gives the defaults of requests: temperature, top-p, penalties, maximum number of tokens. With off the defaults are neutral. Its end tokens (EOS) always apply.',
     schema: oneOf(['on', 'off']),
   }),
   prefixCache: setting({

@@ -30,7 +30,8 @@ export const LIMIT_SETTINGS = {
     flag: '--key-concurrency',
     valueName: 'number',
     fallback: '0',
-    description: 'Most requests of each key that are open at once, streams included; 0 means no limit.',
+    description:
+      'Maximum number of requests of each key that are open at once, streams included; 0 means no limit.',
     schema: LIMIT,
   }),
   teamRequestsPerMinute: setting({
@@ -55,7 +56,7 @@ export const LIMIT_SETTINGS = {
     flag: '--team-concurrency',
     valueName: 'number',
     fallback: '0',
-    description: 'Most requests of all keys of a team that are open at once; 0 means no limit.',
+    description: 'Maximum number of requests of all keys of a team that are open at once; 0 means no limit.',
     schema: LIMIT,
   }),
 } as const;

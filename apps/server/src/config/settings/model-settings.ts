@@ -56,7 +56,7 @@ export const MODEL_SETTINGS = {
     valueName: 'name',
     fallback: 'auto',
     description:
-      'KV cache type of models built here: auto (f32 for f32 models, else f16), f32, f16 or int8. On the CPU f16 and int8 take a half and a quarter of the memory and decode faster at long contexts; a CPU without kernels has f32 only. A GPU has f16, and over WebGPU int8 for models of one sequence a call without windows (half the memory).',
+      'KV cache type of models built here: auto (f32 for f32 models, else f16), f32, f16 or int8. On the CPU f16 and int8 take a half and a quarter of the memory and decode faster at long contexts; a CPU without kernels has f32 only. A GPU has f16; over WebGPU, models without sliding windows that run one sequence per call can have int8 (half the memory).',
     schema: oneOf(['auto', 'f32', 'f16', 'int8']),
   }),
   threads: setting({
@@ -75,7 +75,7 @@ export const MODEL_SETTINGS = {
     valueName: 'tokens',
     fallback: undefined,
     shownFallback: "the model's own",
-    description: 'Context length: most tokens of prompt and answer together.',
+    description: 'Context length: maximum number of tokens of prompt and answer together.',
     schema: wholeNumber(16, 10_000_000),
   }),
   reasoningParsers: setting({
@@ -102,7 +102,8 @@ export const MODEL_SETTINGS = {
     flag: '--max-loaded-checkpoints',
     valueName: 'number',
     fallback: '2',
-    description: 'Most registered checkpoints in memory; the least recently used one is unloaded first.',
+    description:
+      'Maximum number of registered checkpoints in memory; the least recently used one is unloaded first.',
     schema: wholeNumber(1, 1_000),
   }),
   checkpointIdleMs: setting({
@@ -137,7 +138,7 @@ export const MODEL_SETTINGS = {
     flag: '--max-checkpoints-per-model',
     valueName: 'number',
     fallback: '1000',
-    description: 'Most checkpoints that may be registered for one model; further ones get 409.',
+    description: 'Maximum number of checkpoints that may be registered for one model; further ones get 409.',
     schema: wholeNumber(1, 1_000_000),
   }),
   maxCheckpointsPerTeam: setting({
@@ -145,7 +146,8 @@ export const MODEL_SETTINGS = {
     flag: '--max-checkpoints-per-team',
     valueName: 'number',
     fallback: '10000',
-    description: 'Most checkpoints that may be registered for all models of one team; further ones get 409.',
+    description:
+      'Maximum number of checkpoints that may be registered for all models of one team; further ones get 409.',
     schema: wholeNumber(1, 10_000_000),
   }),
 } as const;

@@ -68,7 +68,7 @@ export const SERVER_SETTINGS = {
     fallback: undefined,
     shownFallback: 'the port of the API',
     description:
-      'Port of /metrics alone, on the same address, which then is not served on the port of the API; 0 takes a free one. With a key or a port of their own the metrics name checkpoints and so their teams.',
+      'Port of /metrics alone, on the same address, which then is not served on the port of the API; 0 takes a free one. With a key, or on a port of its own, /metrics names checkpoints, and so their teams.',
     schema: wholeNumber(0, 65_535),
   }),
   otlpTracesEndpoint: setting<string | undefined>({
@@ -78,7 +78,7 @@ export const SERVER_SETTINGS = {
     fallback: undefined,
     shownFallback: 'no traces',
     description:
-      'OpenTelemetry: address of a collector that gets traces, by OTLP over HTTP with JSON, such as http://localhost:4318/v1/traces. A traceparent of the caller is continued.',
+      "OpenTelemetry: address of a collector that gets traces, by OTLP over HTTP with JSON, such as http://localhost:4318/v1/traces. The caller's traceparent is continued.",
     schema: httpUrl(),
   }),
   otlpHeaders: setting<Readonly<Record<string, string>> | undefined>({
@@ -126,7 +126,7 @@ export const SERVER_SETTINGS = {
     valueName: 'share',
     fallback: '1',
     description:
-      'OpenTelemetry: share of the traces that begin here and are recorded, 0 to 1. Where the caller sends a traceparent, its flag decides.',
+      'OpenTelemetry: sampling ratio of the traces that begin here, 0 to 1. Where the caller sends a traceparent, its flag decides.',
     schema: share(),
   }),
   allowedHosts: setting<AllowedHosts | undefined>({
@@ -136,7 +136,7 @@ export const SERVER_SETTINGS = {
     fallback: undefined,
     shownFallback: 'names of this machine on a loopback address, else all',
     description:
-      'Host names that requests may come by, besides IP addresses, localhost and the name of this machine; * allows all. A reverse proxy that passes on its own Host needs it. Protects against DNS rebinding.',
+      'Host names that requests may have in their Host header, besides IP addresses, localhost and the name of this machine; * allows all. A reverse proxy that passes on its own Host needs it. Protects against DNS rebinding.',
     schema: hostList(),
   }),
   corsOrigins: setting({

@@ -7,7 +7,7 @@ export const READER_FUNCTIONS = { check: 'within_time_limit', search: 'find_text
 export const GUARDED_TABLES: readonly string[] = ['feedback'];
 
 /**
- * A view checks once in so many rows; powers of two, so that the check is one bit mask. Most queries cost microseconds per
+ * A view checks once in this many rows; powers of two, so that the check is one bit mask. Most queries cost microseconds per
  * row and would notice a check of each; one with hundreds of comparisons of a large payload costs half a second per row.
  */
 export const GUARDS = { guarded: 16, closely_guarded: 1 } as const;
@@ -17,7 +17,7 @@ export type Guard = keyof typeof GUARDS;
 /** Queries with more parameters are guarded closely. */
 const CHEAP_PARAMETER_COUNT = 16;
 
-/** The guard for a query with so many parameters: each is at least one comparison per row. */
+/** The guard for a query with this many parameters: each is at least one comparison per row. */
 export function guardFor(parameterCount: number): Guard {
   return parameterCount > CHEAP_PARAMETER_COUNT ? 'closely_guarded' : 'guarded';
 }

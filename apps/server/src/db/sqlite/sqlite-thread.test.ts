@@ -41,7 +41,7 @@ it('reports a failing statement with its code and goes on', async () => {
   expect((await writer.run('select 1 as one', [])).rows).toEqual([{ one: 1 }]);
 });
 
-it('tells of a full disk, and goes on', async () => {
+it('reports a full disk, and goes on', async () => {
   const db = new Kysely<{ t: { a: string } }>({
     dialect: createThreadDialect({ thread: { file: join(folder, 'full.db') }, threadCount: 1 }),
   });
@@ -70,7 +70,7 @@ it('leaves the main thread free while it works', async () => {
   expect(turns).toBeGreaterThan(3);
 });
 
-it('gives up a read that cannot be stopped, and says so to those behind it', async () => {
+it('gives up a read that cannot be stopped, and says so to those after it', async () => {
   const file = join(folder, 'x.db');
   const reader = await startSqliteThread({ file, readTimeLimitMs: 100 });
   const bounded = ENDLESS.replace('from n)', 'from n where i < 20000000)');

@@ -6,7 +6,7 @@ import type { Generated } from 'kysely';
 export interface RateLimitUseTable {
   /** One id per start of a server. */
   readonly server: string;
-  /** Grows with each round of a server that has something to tell. */
+  /** Grows with each round in which a server has something to report. */
   readonly round: number;
   readonly account: string;
   readonly request_count: number;

@@ -8,7 +8,9 @@ export interface TrainingModelsTable {
   readonly project: string;
   readonly name: string;
   readonly base_model: string;
-  /** Position of the newest trajectory. Whoever appends raises it first, which makes appends to one model take turns. */
+  /**
+   * Position of the newest trajectory. An append raises it first, so that appends to one model take turns.
+   */
   readonly last_position: number;
   readonly created_at: number;
 }
@@ -22,7 +24,7 @@ export interface CheckpointsTable {
   readonly weights_kind: 'full' | 'lora' | null;
   readonly weights_path: string | null;
   readonly created_at: number;
-  /** Set: gone, and kept only so that a walk that stands on it can go on. */
+  /** Set: gone, and kept only so that a walk whose cursor it is can go on. */
   readonly deleted_at: number | null;
 }
 

@@ -16,7 +16,10 @@ import type { TokenMask } from '../token-mask.ts';
 import { SequenceConstraint } from './sequence-constraint.ts';
 import { tokensAcrossTriggers } from './trigger-watch.ts';
 
-/** Of a row: one mask for the next token and one behind each token of its draft; null where anything may come. */
+/**
+ * The masks of a row: one for the next token and one after each token of its draft; null where any token may
+ * come next.
+ */
 export type RowMasks = readonly TokenMask[] | EngineError | null;
 
 /** The part of a planned row that its masks depend on. */
@@ -98,7 +101,7 @@ export class CoreConstraints {
   }
 
   #fill({ slot, tokenIds, draftLength }: ConstrainedRow, constraint: SequenceConstraint): RowMasks {
-    // Behind a draft the text may be free no longer.
+    // After a draft the text may no longer be free.
     if (draftLength === 0 && constraint.allowsAll) return null;
     try {
       this.#words[slot] ??= [];

@@ -19,11 +19,11 @@ export interface SequenceConstraintOptions {
   readonly reasoning: SubmittedReasoning | undefined;
   /** The answer is free up to a trigger. */
   readonly triggers: SubmittedTriggers | undefined;
-  /** Tokens that hold a trigger and text behind it. */
+  /** Tokens that hold a trigger and text after it. */
   readonly acrossTriggers: readonly number[];
-  /** Those end tokens of the model that do not end this request's choices. */
+  /** End tokens of the model that do not end this request's choices. */
   readonly ignoredEndIds: readonly number[];
-  /** Work memory for a mask, shared by all. */
+  /** Scratch memory for a mask, shared by all sequences. */
   readonly scratch: Uint32Array;
 }
 
@@ -33,10 +33,10 @@ export class SequenceConstraint {
   readonly #options: SequenceConstraintOptions;
   readonly #reasoningEnd: ReasoningEnd | null;
   readonly #watch: TriggerWatch | null;
-  /** The matcher behind text that may be the beginning of a trigger, or is one. */
-  #behindText: ConstraintMatcher | null = null;
-  /** The matcher has taken the beginning of the trigger over. */
-  #isBehindText = true;
+  /** The matcher after text that may be the beginning of a trigger, or is one. */
+  #triggerMatcher: ConstraintMatcher | null = null;
+  /** The matcher has accepted the beginning of the trigger. */
+  #isTriggerAccepted = true;
   /**
    * `free`: text before a trigger. `near`: the text may end in the beginning of one, so the next token may hold its end and what
    * follows. `released`: no trigger can come any more.
@@ -50,8 +50,8 @@ export class SequenceConstraint {
     this.#options = options;
     if (source !== undefined) {
       this.#watch = source.#watch === null ? null : source.#watch.fork();
-      this.#behindText = source.#behindText === null ? null : source.#behindText.fork();
-      this.#isBehindText = source.#isBehindText;
+      this.#triggerMatcher = source.#triggerMatcher === null ? null : source.#triggerMatcher.fork();
+      this.#isTriggerAccepted = source.#isTriggerAccepted;
       this.#reasoningEnd = source.#reasoningEnd === null ? null : source.#reasoningEnd.fork();
       this.#phase = source.#phase;
       return;
@@ -68,22 +68,22 @@ export class SequenceConstraint {
   }
 
   get #active(): ConstraintMatcher {
-    return this.#behindText ?? this.#matcher;
+    return this.#triggerMatcher ?? this.#matcher;
   }
 
-  /** Every token may come next: a mask would be a waste. */
+  /** Every token may come next, so no mask is needed. */
   get allowsAll(): boolean {
     return this.#isFree && (this.#phase === 'released' || this.#options.acrossTriggers.length === 0);
   }
 
-  /** Nothing but tokens that would reach beyond a trigger is ruled out. */
+  /** Only tokens that would reach beyond a trigger are ruled out. */
   get #isFree(): boolean {
     const phase = this.#phase === 'start' ? this.#answerPhase : this.#phase;
     return phase === 'free' || phase === 'released';
   }
 
   /**
-   * The tokens that may come next; never none. Shape: as `ConstraintMatcher.fillMask`.
+   * The tokens that may come next; at least one. Shape: as `ConstraintMatcher.fillMask`.
    * Mutates: `mask`, which becomes part of the result. Throws: `constraint_failed`.
    */
   fillMask(mask: Uint32Array): TokenMask {
@@ -109,7 +109,10 @@ export class SequenceConstraint {
     return { words: mask, endTokenId, reasoningTokenId };
   }
 
-  /** Takes a token over: `complete` when nothing can follow it, `ended` for an end token. Throws: `constraint_failed`. */
+  /**
+   * Accepts a token: `complete` when nothing can follow it, `ended` for an end token. Throws:
+   * `constraint_failed`.
+   */
   accept(tokenId: number): 'open' | 'complete' | 'ended' {
     if (this.#phase === 'reasoning') {
       if (this.#reasoningEnd!.push(tokenId)) this.#phase = this.#answerPhase;
@@ -141,10 +144,11 @@ export class SequenceConstraint {
     if (state === 'free') return 'open';
     guard(() => {
       const matcher = this.#matcher.fork();
-      this.#behindText = matcher;
-      // The end of a character that began before is no text by itself, so a trigger behind it could not be followed.
-      this.#isBehindText = matcher.accept(tokenId);
-      if (!this.#isBehindText && state === 'hit')
+      this.#triggerMatcher = matcher;
+      // The rest of a character that began in an earlier token is not text by itself, so a trigger after it
+      // could not be followed.
+      this.#isTriggerAccepted = matcher.accept(tokenId);
+      if (!this.#isTriggerAccepted && state === 'hit')
         throw new MatcherFailed(`The constraint refuses token ${tokenId}.`);
     });
     this.#phase = state === 'hit' ? 'answer' : 'near';
@@ -153,18 +157,18 @@ export class SequenceConstraint {
 
   #leaveNear(state: TriggerState): void {
     if (state === 'near') return;
-    if (state === 'hit' && !this.#isBehindText)
+    if (state === 'hit' && !this.#isTriggerAccepted)
       throw new MatcherFailed('The constraint lost the beginning of a trigger.');
     this.#phase = state === 'hit' ? 'answer' : state === 'over' ? 'released' : 'free';
     if (this.#phase === 'answer') return;
-    this.#behindText?.dispose();
-    this.#behindText = null;
+    this.#triggerMatcher?.dispose();
+    this.#triggerMatcher = null;
   }
 
   /**
-   * The tokens that may come next, and those that may come behind each token of a draft, as far as the draft can be
-   * taken over. Mutates: the first of `words`, one for each mask. Throws: `constraint_failed` when not even the first
-   * mask is known.
+   * The tokens that may come next, and those that may come after each token of a draft, as far as the draft
+   * is accepted. Mutates: the first of `words`, one for each mask. Throws: `constraint_failed` when not even
+   * the first mask is known.
    */
   fillMasks(draft: Int32Array, words: readonly Uint32Array[]): readonly TokenMask[] {
     const masks = [this.fillMask(words[0]!)];
@@ -175,7 +179,7 @@ export class SequenceConstraint {
         masks.push(ahead.fillMask(words[masks.length]!));
       }
     } catch (error) {
-      // A fault behind a drafted token is met again when that token was drawn.
+      // A fault after a drafted token occurs again once that token has been drawn.
       if (!(error instanceof EngineError)) throw error;
     } finally {
       ahead.dispose();
@@ -186,15 +190,15 @@ export class SequenceConstraint {
   /**
    * Jump-forward decoding: proposes the tokens of the only way in which the answer can go on, and returns how many. The
    * model may still draw others, because the same text can be written in other tokens. The constraint stays as it is.
-   * Mutates: `proposed`, at most `most` tokens.
+   * Mutates: `proposed`, at most `maxTokens` tokens.
    */
-  jumpForward(proposed: Int32Array, most: number): number {
+  jumpForward(proposed: Int32Array, maxTokens: number): number {
     if (this.#phase !== 'answer') return 0;
     const { vocabulary, scratch } = this.#options;
     let ahead: ConstraintMatcher | null = null;
     let count = 0;
     try {
-      while (count < most) {
+      while (count < maxTokens) {
         (ahead ?? this.#active).fillMask(scratch);
         const tokenId = onlyContinuation(vocabulary, scratch);
         if (tokenId === undefined) break;
@@ -224,7 +228,7 @@ export class SequenceConstraint {
     }
   }
 
-  /** Proposed tokens up to the one behind which the text is no longer free. */
+  /** Proposed tokens up to the one after which the text is no longer free. */
   #countFree(proposed: Int32Array, length: number): number {
     const watch = this.#watch!.fork();
     for (let count = 0; count < length; count++) {
@@ -235,7 +239,7 @@ export class SequenceConstraint {
     return length;
   }
 
-  /** The answer so far is complete, although more may follow. False when that cannot be known any more. */
+  /** The answer so far is complete, although more may follow. False when that can no longer be known. */
   canEnd(): boolean {
     if (this.#isFree) return true;
     if (this.#phase !== 'answer' && this.#phase !== 'near') return false;
@@ -247,14 +251,14 @@ export class SequenceConstraint {
     }
   }
 
-  /** The same in the same state, for another choice or for a look ahead. */
+  /** A copy in the same state, for another choice or to look ahead. */
   fork(): SequenceConstraint {
     return new SequenceConstraint(this.#matcher.fork(), this.#options, this);
   }
 
   /** Legal any number of times. */
   dispose(): void {
-    this.#behindText?.dispose();
+    this.#triggerMatcher?.dispose();
     this.#matcher.dispose();
   }
 }

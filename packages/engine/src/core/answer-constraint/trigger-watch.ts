@@ -1,4 +1,5 @@
-// Looks for the texts from which on a constraint applies, in the bytes of the tokens: before them everything is free.
+// Looks for triggers, the texts from which a constraint applies, in the bytes of the tokens: before them
+// everything is free.
 
 import type { TokenVocabulary } from '@ortler/structured-output';
 import type { SubmittedTriggers } from '../../protocol/messages.ts';
@@ -54,7 +55,7 @@ export class TriggerWatch {
   }
 }
 
-/** Tokens that hold a trigger and text behind it: what follows the trigger would be free. */
+/** Tokens that hold a trigger and text after it: what follows the trigger would be free. */
 export function tokensAcrossTriggers(
   { bytes, offsets }: TokenVocabulary,
   triggers: readonly Uint8Array[],

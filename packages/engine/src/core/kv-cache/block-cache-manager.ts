@@ -28,13 +28,13 @@ export interface BlockMover {
 export interface BlockCacheSettings {
   readonly blockCount: number;
   readonly blockLength: number;
-  /** Most sequences in the cache at the same time. */
+  /** Maximum number of sequences in the cache at the same time. */
   readonly maxSequences: number;
-  /** Most tokens of a sequence. All blocks together hold at least so many. */
+  /** Maximum number of tokens in a sequence. All blocks together hold at least this many. */
   readonly contextLength: number;
   /** Whether tokens stay cached for later sequences. */
   readonly prefixCaching: boolean;
-  /** Told of every change of the prefix index. Default: none. */
+  /** Records every change of the prefix index. Default: none. */
   readonly events?: CacheEventLog | null | undefined;
 }
 
@@ -57,7 +57,7 @@ export class BlockCacheManager implements KvCacheManager {
   readonly #publisher: BlockPublisher;
   readonly #counters = new PrefixCounters();
   /** Fewer tokens of a block than these are computed again instead of copied. */
-  readonly #leastTail: number;
+  readonly #minTail: number;
   #ownedCount = 0;
 
   constructor(mover: BlockMover, settings: BlockCacheSettings) {
@@ -69,7 +69,7 @@ export class BlockCacheManager implements KvCacheManager {
     this.index = new BlockPrefixIndex(blockCount, blockLength, BLOCK_HASHING, settings.events ?? null);
     this.#publisher = new BlockPublisher(this.pool, this.index, blockLength);
     this.#mover = mover;
-    this.#leastTail = Math.max(1, blockLength >> 2);
+    this.#minTail = Math.max(1, blockLength >> 2);
     this.owners = Array.from({ length: maxSequences }, (_, slot) => ({
       slot,
       sequence: null,
@@ -202,7 +202,7 @@ export class BlockCacheManager implements KvCacheManager {
     const tail = this.index.findBeginning({ partition, parent, tokenIds, start }, limit - start);
     const tailLength = tail?.length ?? 0;
     if (blocks.length === sibling.blocks.length && sibling.tailLength >= tailLength) return sibling;
-    if (tail === null || tailLength < this.#leastTail) return { blocks, tail: NO_BLOCK, tailLength: 0 };
+    if (tail === null || tailLength < this.#minTail) return { blocks, tail: NO_BLOCK, tailLength: 0 };
     return { blocks, tail: tail.block, tailLength };
   }
 

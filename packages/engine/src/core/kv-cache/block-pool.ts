@@ -70,7 +70,7 @@ export class BlockPool {
     this.release(block, options);
   }
 
-  /** Mutates: puts the block behind that one in the ring. */
+  /** Mutates: puts the block after that one in the ring. */
   #link(block: number, before: number): void {
     const after = this.#next[before]!;
     this.#next[before] = block;

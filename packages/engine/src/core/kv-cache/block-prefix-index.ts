@@ -1,6 +1,6 @@
 // Prefix index over blocks: a tree whose paths are cached prefixes. Chained hashes find candidates; the tokens of a block
 // and its parent block are compared, so that by induction whole prefixes are equal. A block may be partial: the rest of a
-// sequence behind its last full block.
+// sequence after its last full block.
 
 import { assertInvariant } from '../../errors.ts';
 import { BLOCK_HASHING, type BlockHash, type BlockHashing } from './block-hash.ts';
@@ -34,9 +34,9 @@ export class BlockPrefixIndex {
   readonly #parents: Int32Array;
   /** By block: how many blocks of the index come directly after it. */
   readonly #followerCounts: Int32Array;
-  /** Of a full block and everything before it. */
+  /** Hash of each full block and everything before it. */
   readonly #hashes: Float64Array;
-  /** Of the blocks at the beginning of prefixes. */
+  /** Cache partition of each block at the beginning of a prefix. */
   readonly #partitions: string[];
   /** Shape: `[blockCount, blockLength]`. */
   readonly #tokenIds: Int32Array;
@@ -45,7 +45,7 @@ export class BlockPrefixIndex {
   /** All blocks by the hash of the prefix before them and of their first token. */
   readonly #beginnings = new Map<BlockHash, number[]>();
 
-  /** `events`: told of every change of full blocks. */
+  /** `events`: records every change of full blocks. */
   constructor(
     blockCount: number,
     blockLength: number,
@@ -154,7 +154,7 @@ export class BlockPrefixIndex {
     this.#partitions[block] = '';
   }
 
-  /** Of the first `length` tokens in that place, and everything before. */
+  /** Hash of the first `length` tokens in that place and everything before. */
   #hash({ partition, parent, tokenIds, start }: PrefixPlace, length: number): BlockHash {
     const before = parent === NO_BLOCK ? this.#hashing.hashPartition(partition) : this.#hashes[parent]!;
     return this.#hashing.hashBlock(before, tokenIds, start, length);

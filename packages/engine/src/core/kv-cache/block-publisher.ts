@@ -8,7 +8,7 @@ import { type BlockPrefixIndex, NO_BLOCK, type PrefixPlace } from './block-prefi
 /** A place for a sequence in the cache. Its blocks are a row of the block table. */
 export interface BlockOwner extends CachePlace {
   sequence: Sequence | null;
-  /** Shape: `[most blocks of a sequence]`. Of these the first `blockCount` count. */
+  /** Shape: `[maximum number of blocks of a sequence]`. Of these the first `blockCount` count. */
   readonly blocks: Int32Array;
   blockCount: number;
   /** Number of its first blocks that are in the index. */
@@ -26,7 +26,10 @@ export class BlockPublisher {
     this.#blockLength = blockLength;
   }
 
-  /** Mutates: publishes the full blocks since the last time; a block that the index has already replaces the own one. */
+  /**
+   * Mutates: publishes the full blocks since the last time; where the index already has the same block, that
+   * one replaces the sequence's own.
+   */
   publishFull(owner: BlockOwner): void {
     const blockLength = this.#blockLength;
     const fullCount = Math.floor(owner.sequence!.computedLength / blockLength);
@@ -47,7 +50,7 @@ export class BlockPublisher {
     }
   }
 
-  /** Mutates: publishes the computed tokens behind the last full block, unless the index has a block that begins so. */
+  /** Mutates: publishes the computed tokens after the last full block, unless the index has a block that begins so. */
   publishTail(owner: BlockOwner): void {
     const blockLength = this.#blockLength;
     const length = owner.sequence!.computedLength % blockLength;
@@ -67,7 +70,7 @@ export class BlockPublisher {
   }
 }
 
-/** Where the tokens of a sequence's block stand. */
+/** Where the tokens of a sequence's block are. */
 function placeOf({ sequence, blocks }: BlockOwner, index: number, blockLength: number): PrefixPlace {
   return {
     partition: sequence!.partition,

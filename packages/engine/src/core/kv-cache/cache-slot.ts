@@ -11,7 +11,7 @@ export interface CachedPrefix {
   readonly tokenIds: Int32Array;
 }
 
-/** An entry of the pool with the state behind the first `length` tokens of its holders. */
+/** An entry of the pool with the state after the first `length` tokens of its holders. */
 export interface SlotState {
   readonly entry: number;
   readonly length: number;
@@ -29,7 +29,7 @@ export interface SavedPiece {
   /** Its first position. */
   readonly start: number;
   readonly holders: Set<CacheSlot>;
-  /** The manager's clock when another sequence went on behind it or had the same tokens; 0: never. */
+  /** The manager's clock when another sequence went on after it or had the same tokens; 0: never. */
   lastUsed: number;
 }
 
@@ -47,13 +47,16 @@ export class CacheSlot implements CachePlace {
   readonly blockHashes: BlockHash[] = [];
   /** The manager's clock when the content was last used: the smallest is evicted first. */
   lastUsed = 0;
-  /** Of a model with rings: positions before this one may have been overwritten, also by a draft that was not accepted. */
+  /**
+   * With ring caches: positions before this one may have been overwritten, also by a draft that was not
+   * accepted.
+   */
   lostLength = 0;
-  /** Of a model with rings: saved pieces of its tokens, by their first positions. */
+  /** With ring caches: saved pieces of the slot's tokens, by their first positions. */
   readonly pieces = new Map<number, SavedPiece>();
-  /** Of a model with memory: its states, by ascending length. */
+  /** With a recurrent model: the slot's states, by ascending length. */
   readonly states: SlotState[] = [];
-  /** Of a model with memory: states of the next step's row. */
+  /** With a recurrent model: states of the next step's row. */
   rowStates: RowStates | undefined = undefined;
 
   constructor(slot: number) {

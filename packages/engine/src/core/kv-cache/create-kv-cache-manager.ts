@@ -7,13 +7,13 @@ import type { KvCacheManager } from './kv-cache-manager.ts';
 import { SlotCacheManager } from './slot-cache-manager.ts';
 
 export interface KvCacheSettings {
-  /** Most sequences that run at the same time. */
+  /** Maximum number of sequences that run at the same time. */
   readonly maxSequences: number;
   /** Whether tokens of ended sequences stay cached for later ones. */
   readonly prefixCaching: boolean;
   /** Tokens of a block of the prefix index over slots. A paged runner reports its own block length. */
   readonly indexBlockLength: number;
-  /** Told of every change of the prefix index; null: nobody reads it. */
+  /** Records every change of the prefix index; null: nobody reads it. */
   readonly events: CacheEventLog | null;
 }
 

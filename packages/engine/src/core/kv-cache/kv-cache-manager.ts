@@ -43,7 +43,9 @@ export interface KvCacheManager {
    * Mutates: `decodes`, and the places of sequences.
    */
   arrange(decodes: Sequence[]): void;
-  /** A token was sampled after the sequence's computed tokens: other sequences may share them from now on. */
+  /**
+   * A token was sampled after the sequence's computed tokens: from now on other sequences may share those.
+   */
   publish(sequence: Sequence): void;
   /**
    * Frees the place of an admitted sequence, which the caller removes next. With `keepsPrefix` its computed tokens stay

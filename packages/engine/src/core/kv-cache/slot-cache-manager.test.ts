@@ -267,7 +267,7 @@ describe('findSlotCacheViolations', () => {
 });
 
 describe('SlotCacheManager of layers that hold the last positions', () => {
-  // Behind a window of 4 tokens there are 6 more, by which a prompt may depart from a cached one.
+  // After a window of 4 tokens there are 6 more, by which a prompt may depart from a cached one.
   const rings = { window: 4, capacity: 9, pieceLength: 1, pieceCount: 0, save: () => {}, load: () => {} };
   const WINDOWED = { rings };
   const prompt = (length: number, rest: readonly number[] = []) => [

@@ -1,7 +1,7 @@
 // KV cache of contiguous slots: the slot of each sequence, and the prefixes that are cached in slots without an owner
 // (prefix caching). Only this class makes the runner copy or exchange slots. A slot holds a whole context, so a sequence
 // that has one can always finish: having a slot is the reservation. Layers with a window may have rings of the last positions, and
-// layers with memory have states, so a prefix is a hit only where its end is kept. Caller: the scheduler.
+// recurrent layers have states, so a prefix is a hit only where its end is kept. Caller: the scheduler.
 //
 //     slot   0 ......... decodes ......... slotCount
 //            | decodes   | prefills, paused sequences, cached prefixes, empty slots, in any order |
@@ -29,17 +29,17 @@ export interface SlotMover {
 
 export interface SlotCacheSettings {
   readonly slotCount: number;
-  /** Most slots that sequences own; the others only hold cached prefixes. At most `slotCount`. */
+  /** Maximum number of slots that sequences own; the others only hold cached prefixes. At most `slotCount`. */
   readonly maxSequences: number;
   /** Whether tokens of ended sequences stay cached for later ones. */
   readonly prefixCaching: boolean;
   /** Tokens of a block of the prefix index. */
   readonly blockLength: number;
-  /** Those of the runner; absent for a model whose layers hold whole contexts. */
+  /** The runner's rings; absent for a model whose layers hold whole contexts. */
   readonly rings?: WindowRings | undefined;
-  /** That of the runner; absent for a model without memory. */
+  /** The runner's pool of states; absent for a model without recurrent layers. */
   readonly states?: StatePool | undefined;
-  /** Told of every change of the prefix index. Default: none. */
+  /** Records every change of the prefix index. Default: none. */
   readonly events?: CacheEventLog | null | undefined;
 }
 
@@ -52,7 +52,7 @@ const COPIES_PER_COMPUTATION = 32;
 export class SlotCacheManager implements KvCacheManager {
   readonly settings: SlotCacheSettings;
   readonly index: SlotPrefixIndex;
-  /** Null for a model without memory. */
+  /** Null for a model without recurrent layers. */
   readonly states: SlotStates | null;
   /** Null for a model whose layers hold whole contexts. */
   readonly windows: SlotWindows | null;
@@ -140,7 +140,7 @@ export class SlotCacheManager implements KvCacheManager {
   }
 
   /**
-   * A slot holds a whole context, so only a draft of a model with memory may not fit, whose states are kept token by token. Mutates:
+   * A slot holds a whole context, so only a draft of a recurrent model may not fit, whose states are kept token by token. Mutates:
    * the slot's states, and what its rings have lost.
    */
   reserve(sequence: Sequence, tokenCount: number): boolean {
@@ -151,7 +151,10 @@ export class SlotCacheManager implements KvCacheManager {
     return true;
   }
 
-  /** Running sequences are indexed when another one is admitted; with a log of events at once, so that it is told in time. */
+  /**
+   * Running sequences are indexed when another one is admitted; with a log of events at once, so that routers
+   * learn of them in time.
+   */
   publish(sequence: Sequence): void {
     if (this.settings.prefixCaching && this.settings.events != null)
       this.index.extend(this.#slotOf(sequence));

@@ -21,7 +21,10 @@ export class SlotPrefixIndex {
   /** Every slot under the hash of each of its known blocks. */
   readonly #slots = new Map<BlockHash, CacheSlot[]>();
 
-  /** `blockLength`: tokens of a block. Prefixes shorter than one block are never found. `events`: told of every change. */
+  /**
+   * `blockLength`: tokens of a block. Prefixes shorter than one block are never found. `events`: records
+   * every change.
+   */
   constructor(
     blockLength: number,
     hashing: BlockHashing = BLOCK_HASHING,
@@ -77,7 +80,7 @@ export class SlotPrefixIndex {
     );
   }
 
-  /** Mutates: removes the slot's blocks behind its first `length` tokens from the index. */
+  /** Mutates: removes the slot's blocks after its first `length` tokens from the index. */
   cut(slot: CacheSlot, length: number): void {
     const blockCount = Math.floor(length / this.blockLength);
     while (slot.blockHashes.length > blockCount) {
@@ -93,7 +96,7 @@ export class SlotPrefixIndex {
 
   /**
    * The slot that shares the longest prefix with the first `limit` of these tokens within the partition, of those prefixes that can be
-   * continued; or null. The end of the shared prefix may lie inside a block.
+   * continued; or null. The end of the shared prefix may be inside a block.
    */
   find(
     partition: string,

@@ -1,6 +1,6 @@
-// The bookkeeping of states: what layers with memory have in place of keys and values. A state holds all tokens so far and cannot be
+// The bookkeeping of states: what recurrent layers have in place of keys and values. A state holds all tokens so far and cannot be
 // cut, so a prefix can be continued only where a state ends with it. States are entries of one pool, which are written once: a row
-// reads the entry behind the tokens before it and writes others. So slots that begin alike share entries, and neither a failed call
+// reads the entry after the tokens before it and writes others. So slots that begin alike share entries, and neither a failed call
 // nor a rejected draft loses the state before. Caller: `slot-cache-manager.ts`.
 //
 //     tokens of a slot   0 ------- border ------- border ---- computed ---- reserved
@@ -66,7 +66,7 @@ export class SlotStates {
    */
   reserve(slot: CacheSlot, sequence: Sequence, end: number, clock: number): boolean {
     const start = sequence.computedLength;
-    // Pending tokens are known; what lies behind them is a draft.
+    // Pending tokens are known; what comes after them is a draft.
     const draftStart = Math.min(end, sequence.tokenCount);
     const plannedCount = slot.states.filter(({ length }) => length > start).length;
     const extraCount = this.#extraCount - Math.max(0, plannedCount - 1);
@@ -105,7 +105,7 @@ export class SlotStates {
     return slot.states.findLast(({ length }) => length <= limit)?.length ?? 0;
   }
 
-  /** Marks the state behind the first `length` tokens as used. Mutates: it. */
+  /** Marks the state after the first `length` tokens as used. Mutates: it. */
   touch(slot: CacheSlot, length: number, clock: number): void {
     const state = slot.states.find(other => other.length === length);
     if (state !== undefined) state.lastUsed = clock;
@@ -120,7 +120,7 @@ export class SlotStates {
     }
   }
 
-  /** Mutates: the slot has no states behind its first `length` tokens. */
+  /** Mutates: the slot has no states after its first `length` tokens. */
   cut(slot: CacheSlot, length: number): void {
     slot.rowStates = undefined;
     this.#drop(slot, state => state.length > length);
@@ -140,7 +140,7 @@ export class SlotStates {
     return this.#sharesPrompt(sequence) || prefixCaching ? [...inside].sort((a, b) => a - b) : [];
   }
 
-  /** Whether the state behind the first `length` tokens is kept when the sequence goes on. */
+  /** Whether the state after the first `length` tokens is kept when the sequence goes on. */
   #isBorder(sequence: Sequence, length: number): boolean {
     const { interval, prefixCaching } = this.settings;
     const { promptLength } = sequence;

@@ -4,7 +4,7 @@ import type { Sequence } from '../sequence.ts';
 import { SlotCacheManager, type SlotCacheSettings } from './slot-cache-manager.ts';
 import { findWindowViolations } from './slot-windows.ts';
 
-// Behind a window of 4 tokens there are 6 more; pieces of 2 positions.
+// After a window of 4 tokens there are 6 more; pieces of 2 positions.
 const CAPACITY = 9;
 
 function createManager(settings: Partial<SlotCacheSettings> = {}, pieceCount = 20) {

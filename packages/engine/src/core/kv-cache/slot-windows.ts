@@ -52,7 +52,7 @@ export class SlotWindows {
     slot.lostLength = lostLength;
   }
 
-  /** The longest of the slot's first `limit` tokens behind which the window of the next token is in the ring or in saved pieces. */
+  /** The longest of the slot's first `limit` tokens after which the window of the next token is in the ring or in saved pieces. */
   continuable(slot: CacheSlot, limit: number): number {
     let length = limit;
     for (;;) {
@@ -81,7 +81,7 @@ export class SlotWindows {
     slot.lostLength = 0;
   }
 
-  /** Loads the pieces of the window behind the first `length` tokens that the ring has lost. Returns what is lost then. */
+  /** Loads the pieces of the window after the first `length` tokens that the ring has lost. Returns what is lost then. */
   #restore(from: CacheSlot, to: CacheSlot, length: number, clock: number): number {
     const first = this.#firstNeeded(length);
     const end = Math.min(length, from.lostLength);
@@ -97,7 +97,7 @@ export class SlotWindows {
     return firstPiece;
   }
 
-  /** Start of the last piece that the token behind the first `length` tokens needs and that is lost; or null. */
+  /** Start of the last piece that the token after the first `length` tokens needs and that is lost; or null. */
   #lastMissing(slot: CacheSlot, length: number): number | null {
     const { pieceLength } = this.rings;
     const first = this.#firstNeeded(length);
@@ -108,7 +108,7 @@ export class SlotWindows {
     return null;
   }
 
-  /** The first position that the token behind `length` others attends to. */
+  /** The first position that the token after `length` others attends to. */
   #firstNeeded(length: number): number {
     return Math.max(0, length + 1 - this.rings.window);
   }

@@ -21,7 +21,7 @@ export function shareRows(buffer: SharedArrayBuffer): SharedRows {
   return MEMORIES.get(buffer) ?? buffer;
 }
 
-/** The rows that another thread shares, and what lies behind them. */
+/** The rows that another thread shares, and the memory after them. */
 export function openRows(shared: SharedRows): Float32Array<SharedArrayBuffer> {
   if (shared instanceof SharedArrayBuffer) return new Float32Array(shared);
   MEMORIES.set(shared.buffer, shared);

@@ -27,16 +27,19 @@ interface WasmApi {
 }
 
 const PAGE_BYTES = 65_536;
-/** So many that the address behind the last byte has 32 bits. */
-export const MOST_PAGES = 65_535;
+/** So many that the address after the last byte has 32 bits. */
+export const MAX_PAGES = 65_535;
 
 /** Null in a process without it (`node --jitless`). */
 export const Wasm: WasmApi | null =
   (globalThis as unknown as { readonly WebAssembly?: WasmApi }).WebAssembly ?? null;
 
-/** Zeros, of which pages that are never written take no memory. Null where WebAssembly is missing or cannot reach so much. */
+/**
+ * Zeros, of which pages that are never written take no memory. Null where WebAssembly is missing or cannot
+ * reach that much.
+ */
 export function allocateMemory(byteLength: number): WasmMemory | null {
   const pageCount = Math.ceil(byteLength / PAGE_BYTES);
-  if (Wasm === null || pageCount > MOST_PAGES) return null;
+  if (Wasm === null || pageCount > MAX_PAGES) return null;
   return new Wasm.Memory({ initial: pageCount, maximum: pageCount, shared: true });
 }

@@ -4,24 +4,24 @@
 
 /** A state that a row keeps. */
 export interface StateWrite {
-  /** Index of the row's token behind which the state is. */
+  /** Index of the row's token after which the state is. */
   readonly offset: number;
   /** Entry of the pool. */
   readonly entry: number;
 }
 
-/** States of a row of a model with memory. No row of a call reads an entry that one writes. */
+/** States of a row of a recurrent model. No row of a call reads an entry that one writes. */
 export interface RowStates {
   /** Entry with the state before the row's tokens; null where they are the first of their sequence. */
   readonly read: number | null;
   readonly writes: readonly StateWrite[];
 }
 
-/** The states that a runner of a model with memory has room for. */
+/** The states that a runner of a recurrent model has room for. */
 export interface StatePool {
   /** Entries. */
   readonly count: number;
-  /** Tokens of a prompt from one state that is kept for prefix caching to the next. */
+  /** Interval between the states of a prompt that are kept for prefix caching. Unit: tokens. */
   readonly interval: number;
 }
 
@@ -31,7 +31,7 @@ export interface RunnerRow {
   readonly slot: number;
   /** Only for a runner with blocks: those of the sequence's tokens, these ones included, in their order. */
   readonly blocks?: Int32Array;
-  /** Only for a model with memory. */
+  /** Only for a recurrent model. */
   readonly states?: RowStates;
   /** Tokens to compute now, directly after the `computedLength` tokens whose keys and values exist. */
   readonly tokenIds: Int32Array;
@@ -47,9 +47,9 @@ export interface RunnerFacts {
   readonly kind: 'slots' | 'paged' | 'scripted';
   readonly vocabSize: number;
   readonly contextLength: number;
-  /** Most sequences in the cache at the same time. */
+  /** Maximum number of sequences in the cache at the same time. */
   readonly slotCount: number;
-  /** Most logits rows of one `run`, over all its rows: what its memory for them holds. At least `slotCount`. */
+  /** Maximum number of logits rows of one `run`, over all its rows: what its memory for them holds. At least `slotCount`. */
   readonly logitsLimit: number;
   readonly backend: 'native' | 'node';
   readonly device: string;
@@ -64,8 +64,8 @@ export interface RunnerFacts {
 
 export interface RunOptions {
   /**
-   * The caller's thread has nothing else to do while decodes are computed, which may then be in this thread. Chunks of prompts take
-   * longer, and leave it free. Default: false.
+   * Decodes may be computed in the caller's thread, which has nothing else to do meanwhile. Chunks of prompts
+   * take longer, and leave it free. Default: false.
    */
   readonly mayBlock?: boolean;
 }
@@ -106,7 +106,7 @@ export interface SlotModelRunner extends RunnerBase {
   readonly cacheKind: 'slots';
   /** Absent: all layers hold whole contexts. */
   readonly rings?: WindowRings | undefined;
-  /** Absent: a model without memory. */
+  /** Absent: a model without recurrent layers. */
   readonly states?: StatePool | undefined;
   /** Makes slot `to` a copy of the first `length` tokens of slot `from`. */
   copySlot(from: number, to: number, length: number): void;

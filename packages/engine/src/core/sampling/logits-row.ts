@@ -40,7 +40,7 @@ export class LogitsRow {
     return this.#kernels.row.subarray(0, this.vocabSize);
   }
 
-  /** The same for a row that is not edited: it is read in place where that is possible. */
+  /** Like `load`, for a row that is not edited: it is read in place where that is possible. */
   open(logits: Float32Array): void {
     this.#kernels.open(logits);
   }
@@ -66,12 +66,12 @@ export class LogitsRow {
     return this.#kernels.weigh(scale, lowestLogit);
   }
 
-  /** As of the last `weigh`, of tokens that reach its limit. Shape: `[vocabSize]` and more. */
+  /** Weights of the last `weigh`, valid for tokens that reach its limit. Shape: at least `[vocabSize]`. */
   get weights(): Float32Array {
     return this.#kernels.weights;
   }
 
-  /** The same sum from the kept weights; the limit is at least theirs. */
+  /** The sum of `weigh` from the kept weights, for a limit that is not below theirs. */
   weighKept(lowestLogit: number): number {
     return this.#kernels.weighKept(lowestLogit);
   }
@@ -154,7 +154,7 @@ export class LogitsRow {
 
   /**
    * A logit that at least `count` tokens reach: the best tokens of that many blocks do. Minus infinity where there are
-   * not so many blocks.
+   * not that many blocks.
    */
   boundOfBest(count: number): number {
     const { blockMaxima } = this.#kernels;

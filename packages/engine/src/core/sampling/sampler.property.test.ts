@@ -72,10 +72,8 @@ const params = fc.record({
 });
 
 /** Numbers apart by at least a step that no rounding inside the sampler can lose. */
-function decimals(least: number, most: number, stepsPerUnit: number): fc.Arbitrary<number> {
-  return fc
-    .integer({ min: least * stepsPerUnit, max: most * stepsPerUnit })
-    .map(value => value / stepsPerUnit);
+function decimals(min: number, max: number, stepsPerUnit: number): fc.Arbitrary<number> {
+  return fc.integer({ min: min * stepsPerUnit, max: max * stepsPerUnit }).map(value => value / stepsPerUnit);
 }
 
 const size = { minLength: 1, maxLength: 60 };

@@ -29,7 +29,7 @@ export interface SamplingStep {
   readonly topLogprobCount: number | undefined;
   /** The tokens that a constraint allows. Absent or null: all. */
   readonly mask?: TokenMask | null;
-  /** Whether `editInPlace` has applied the request's processors, which are none now. Default: false. */
+  /** Whether `editInPlace` has applied the request's logits processors already. Default: false. */
   readonly isEdited?: boolean;
 }
 

@@ -10,7 +10,7 @@ export class TokenCounts {
   readonly counts: number[] = [];
   readonly #indexOf = new Map<number, number>();
 
-  /** The same counts, to be changed apart from these. */
+  /** A copy of the counts that can be changed independently. */
   copy(): TokenCounts {
     const copy = new TokenCounts();
     copy.tokenIds.push(...this.tokenIds);

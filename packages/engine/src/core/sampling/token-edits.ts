@@ -1,4 +1,4 @@
-// The edits of logits processors, token by token, for a sampler whose rows lie on a device. Filled by
+// The edits of logits processors, token by token, for a sampler whose rows are on a device. Filled by
 // `LogitsProcessor.describe`, read by `device/`. One instance per row of a step; reused.
 
 const LARGEST_FLOAT32 = (2 - 2 ** -23) * 2 ** 127;
@@ -9,8 +9,9 @@ const LARGEST_PENALTY = 2 ** 10;
 export const BANNED_LOGIT = -LARGEST_FLOAT32;
 
 /**
- * Of each token, in this order: `logit + bias`, then the repetition penalty (a division of positive logits, a product of
- * others), then `- frequency`, then `- presence`. An unused step is a 0 or a penalty of 1, which change nothing.
+ * Applied to each token, in this order: `logit + bias`, then the repetition penalty (a division of positive
+ * logits, a product of others), then `- frequency`, then `- presence`. An unused step is a 0 or a penalty of
+ * 1, which change nothing.
  */
 export class TokenEdits {
   readonly tokenIds: number[] = [];

@@ -50,7 +50,7 @@ it('gives an idle share no credit for its idle time', () => {
   expect(late[1]).toBe(100 * 200);
 });
 
-it('forgets shares that are behind', () => {
+it('forgets shares that have fallen behind', () => {
   const fair = new FairShare();
   for (let count = 0; count < 1_000; count++) fair.admit(fair.start(`share ${count}`, cost));
   fair.admit(fair.start('last', cost));

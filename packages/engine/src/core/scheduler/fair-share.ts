@@ -9,7 +9,7 @@ const CHARGED_OUTPUT_TOKENS = 512;
 /** What a request asks of the engine. Unit: tokens. */
 export interface ShareCost {
   readonly promptTokenCount: number;
-  /** Of all choices together. */
+  /** Maximum number of output tokens of all choices together. */
   readonly maxOutputTokenCount: number;
 }
 

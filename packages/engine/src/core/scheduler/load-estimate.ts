@@ -8,7 +8,7 @@ const SHORTEST_WAIT_MS = 1_000;
 /** Longest estimate. Unit: milliseconds. */
 const LONGEST_WAIT_MS = 60_000;
 
-/** Tokens of a running sequence: generated so far, and most that it may generate. */
+/** Tokens of a running sequence: generated so far, and the maximum that it may generate. */
 export interface RunningLength {
   readonly outputLength: number;
   readonly maxTokens: number;

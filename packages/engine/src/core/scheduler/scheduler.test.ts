@@ -15,7 +15,7 @@ interface Machine {
   readonly prefillChunkLength?: number;
   readonly mixedChunkLength?: number;
   readonly drafter?: Drafter;
-  /** A cache of so many blocks of 4 tokens instead of one of slots. */
+  /** A cache of this many blocks of 4 tokens instead of one of slots. */
   readonly blockCount?: number;
 }
 
@@ -104,7 +104,7 @@ describe('Scheduler', () => {
     ]);
   });
 
-  it('puts drafts behind the other running answers and before prompts, as rows of their own', () => {
+  it('puts drafts after the other running answers and before prompts, as rows of their own', () => {
     const drafter: Drafter = {
       draft: decodes =>
         decodes.map(sequence => {

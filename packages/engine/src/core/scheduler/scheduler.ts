@@ -206,7 +206,7 @@ export class Scheduler {
     return chunks;
   }
 
-  /** The first running prompt behind `last` in service order. */
+  /** The first running prompt after `last` in service order. */
   #nextPrefill(last: Sequence | null): Sequence | undefined {
     return this.#running.find(
       sequence => isPrefill(sequence) && (last === null || compareService(last, sequence) < 0),
@@ -229,7 +229,7 @@ export class Scheduler {
     this.#fairShare.admit(group.virtualStart);
     this.#queue.remove(sequence);
     this.#running.splice(findPlace(this.#running, sequence), 0, sequence);
-    // Of a prompt that is cached but for its last token, that token is a decode of this step.
+    // Where all but the last token of a prompt is cached, that token is a decode of this step.
     const isReserved = !isDecode(sequence) || this.#cache.reserve(sequence, sequence.tokenCount);
     assertInvariant(isReserved, 'memory of a prompt was reserved at its admission');
     return true;

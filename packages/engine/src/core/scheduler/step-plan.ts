@@ -4,7 +4,7 @@ import type { RunnerRow } from '../runners/model-runner.ts';
 import type { Sequence } from '../sequence.ts';
 import type { Draft } from '../speculative-decoding/drafter.ts';
 
-/** Some pending tokens of one sequence, and a draft behind them. */
+/** Some pending tokens of one sequence, and a draft after them. */
 export interface PlannedRow extends RunnerRow {
   readonly sequence: Sequence;
   /** Whether these are all pending tokens: the row's last logits, one more than the draft has tokens, give new ones. */
@@ -26,7 +26,7 @@ export interface RowShare {
   /** Pending tokens that the step computes. */
   readonly tokenCount: number;
   readonly draft: Draft | null;
-  /** Tokens of the draft that the step verifies, only behind all pending tokens. */
+  /** Tokens of the draft that the step verifies, only after all pending tokens. */
   readonly draftLength: number;
 }
 

@@ -2,14 +2,14 @@
 // gets counts, not sequences.
 
 export interface PrefillLimits {
-  /** Most prompt tokens of a step in which no running answer waits. */
+  /** Maximum number of prompt tokens of a step in which no running answer waits. */
   readonly prefillChunkLength: number;
   /**
-   * Most prompt tokens of a step that also decodes; it bounds inter-token latency. Fewer deep in a prompt, where a token
-   * takes longer, down to a quarter.
+   * Maximum number of prompt tokens in a step that also decodes; it bounds inter-token latency. Fewer deep in
+   * a prompt, where a token takes longer, down to a quarter.
    */
   readonly mixedChunkLength: number;
-  /** Most prompt tokens of a step whose log probabilities are requested. At least 1. */
+  /** Maximum number of prompt tokens of a step whose log probabilities are requested. At least 1. */
   readonly promptLogitsLimit: number;
 }
 

@@ -1,7 +1,7 @@
 // When speculative decoding is worth its cost on a GPU: drafts are rows of the one call of a step, and the call lasts as
 // long as reading the weights until arithmetic takes longer. ADR 35 has the numbers behind the table.
 
-import { DRAFT_LENGTHS, type DraftPolicy, expectedTokens, LEAST_GAIN } from './draft-policy.ts';
+import { DRAFT_LENGTHS, type DraftPolicy, expectedTokens, MIN_GAIN } from './draft-policy.ts';
 
 /**
  * Cost of one more token in a call, of any sequence: a call of 17 tokens is taken to last twice as long as a
@@ -9,13 +9,13 @@ import { DRAFT_LENGTHS, type DraftPolicy, expectedTokens, LEAST_GAIN } from './d
  */
 const TOKEN_COST = 1 / 16;
 
-/** Most drafted tokens of a step in which all sequences draft: half of a prompt's chunk beside answers. */
+/** Maximum number of drafted tokens of a step in which all sequences draft: half of a prompt's chunk beside answers. */
 const STEP_LIMIT = 64;
 
-/** A sequence without a draft waits at most so much longer for the drafts of others. */
+/** A sequence without a draft waits at most this much longer for the drafts of others. */
 const LARGEST_DELAY = 0.25;
 
-/** Cost of a call in which so many sequences get one token each. Unit: a call of one token. */
+/** Cost of a call in which this many sequences get one token each. Unit: a call of one token. */
 function callCost(sequenceCount: number): number {
   return 1 + TOKEN_COST * (sequenceCount - 1);
 }
@@ -27,7 +27,7 @@ function tokenPrice(sequenceCount: number): number {
 
 /** The length that brings most tokens beyond what its time is worth. */
 function chooseLength(rate: number, sequenceCount: number): number {
-  const price = LEAST_GAIN * tokenPrice(sequenceCount);
+  const price = MIN_GAIN * tokenPrice(sequenceCount);
   let best = 0;
   let bestGain = expectedTokens({ rate, length: 0 });
   for (const length of DRAFT_LENGTHS) {
@@ -39,7 +39,7 @@ function chooseLength(rate: number, sequenceCount: number): number {
   return best;
 }
 
-/** Most drafted tokens of a step, over all its sequences. */
+/** Maximum number of drafted tokens of a step, over all its sequences. */
 function stepLimit(sequenceCount: number, draftCount: number): number {
   if (draftCount === sequenceCount) return STEP_LIMIT;
   return Math.floor((LARGEST_DELAY * callCost(sequenceCount)) / TOKEN_COST);

@@ -24,11 +24,11 @@ export const LONGEST_DRAFT = 15;
 const TOKEN_COST = 0.2;
 const SEQUENCE_COST = 0.3;
 
-/** Most drafted tokens of a step: a request that arrives meanwhile waits for as long as for a chunk of a prompt. */
+/** Maximum number of drafted tokens of a step: a request that arrives meanwhile waits for as long as for a chunk of a prompt. */
 const STEP_LIMIT = 32;
 
 /** Estimates err: a draft is made only if it promises this many times the tokens of a plain step in the same time. */
-export const LEAST_GAIN = 1.1;
+export const MIN_GAIN = 1.1;
 
 /** Where a draft comes from: prompt lookup in the text, or jump-forward decoding under a constraint. */
 export type DraftSource = 'text' | 'constraint';
@@ -59,7 +59,7 @@ function callCost(draftLength: number): number {
   return 1 + TOKEN_COST * draftLength;
 }
 
-/** Cost of one call in which so many sequences get one token each. Unit: one decode alone. */
+/** Cost of one call in which this many sequences get one token each. Unit: one decode alone. */
 function batchCost(sequenceCount: number): number {
   return 1 + SEQUENCE_COST * (sequenceCount - 1);
 }
@@ -77,7 +77,7 @@ export function expectedTokens({ rate, length }: DraftOffer): number {
  */
 export function chooseDraftLength(rate: number, sequenceCount: number): number {
   let best = 0;
-  let bestGain = (LEAST_GAIN * sequenceCount) / batchCost(sequenceCount);
+  let bestGain = (MIN_GAIN * sequenceCount) / batchCost(sequenceCount);
   for (const length of DRAFT_LENGTHS) {
     if (length * sequenceCount > STEP_LIMIT) break;
     const gain = expectedTokens({ rate, length }) / callCost(length);
@@ -95,7 +95,7 @@ export function chooseDraftLength(rate: number, sequenceCount: number): number {
 export function areWorthwhile(offers: readonly DraftOffer[]): boolean {
   let cost = 0;
   for (const { length } of offers) cost += callCost(length);
-  const least = (LEAST_GAIN * cost) / batchCost(offers.length);
+  const least = (MIN_GAIN * cost) / batchCost(offers.length);
   return offers.every(offer => expectedTokens(offer) >= least);
 }
 

@@ -40,6 +40,6 @@ export interface Drafter {
 export interface DraftStep {
   /** The step computes nothing but these sequences. */
   readonly isAlone: boolean;
-  /** Most drafted tokens of the step, over all sequences. */
+  /** Maximum number of drafted tokens of the step, over all sequences. */
   readonly logitsRoom: number;
 }

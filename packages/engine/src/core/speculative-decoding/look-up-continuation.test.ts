@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { lookUpContinuation } from './look-up-continuation.ts';
 
 function lookUp(tokens: readonly number[], length: number): number[] | null {
-  // Elements behind the tokens must not be read.
+  // Elements after the tokens must not be read.
   const tokenIds = Int32Array.from([...tokens, ...tokens]);
   const target = new Int32Array(length);
   return lookUpContinuation(tokenIds, tokens.length, target) ? [...target] : null;

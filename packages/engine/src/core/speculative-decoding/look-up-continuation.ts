@@ -23,7 +23,7 @@ export function lookUpContinuation(tokenIds: Int32Array, tokenCount: number, tar
   return true;
 }
 
-/** The position behind the best match. */
+/** The position after the best match. */
 function findMatch(tokenIds: Int32Array, tokenCount: number): number | null {
   let best: number | null = null;
   let longest = SHORTEST_MATCH - 1;

@@ -42,13 +42,13 @@ export class PromptLookupDrafter implements Drafter {
     const { maxTokens, eosTokenIds, stopTokenIds } = group.submitted;
     const found = this.#found;
     // The last token before the limit is drawn after the draft.
-    const most = Math.min(found.length, maxTokens - outputTokenIds.length - 1);
-    const onlyCount = jumpsForward && constraint !== null ? constraint.jumpForward(found, most) : 0;
+    const maxLength = Math.min(found.length, maxTokens - outputTokenIds.length - 1);
+    const onlyCount = jumpsForward && constraint !== null ? constraint.jumpForward(found, maxLength) : 0;
     if (onlyCount > 0) return { proposed: found.slice(0, onlyCount), source: 'constraint' };
-    if (most <= 0 || !lookUpContinuation(tokenIds, tokenCount, found)) return NOTHING;
+    if (maxLength <= 0 || !lookUpContinuation(tokenIds, tokenCount, found)) return NOTHING;
     const continues = (tokenId: number) => !eosTokenIds.includes(tokenId) && !stopTokenIds.includes(tokenId);
     let length = 0;
-    while (length < most && continues(found[length]!)) length++;
+    while (length < maxLength && continues(found[length]!)) length++;
     if (constraint !== null && length > 0) length = constraint.countAllowed(found, length);
     return length === 0 ? NOTHING : { proposed: found.slice(0, length), source: 'text' };
   }

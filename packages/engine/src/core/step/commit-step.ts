@@ -27,7 +27,7 @@ export interface CommittedStep {
 }
 
 /**
- * Takes over what the step computed. `sampled` has an entry for each row, in the plan's order.
+ * Applies what the step computed. `sampled` has an entry for each row, in the plan's order.
  * Rows whose sequence is in `aborted` are skipped.
  * Mutates: the planned sequences and their groups.
  *
@@ -74,8 +74,9 @@ export function commitStep(
 }
 
 /**
- * Takes over the drawn tokens up to the one that ends the sequence. Each but the last is an accepted token of the draft, so
- * that its keys and values exist; those of rejected tokens lie behind the computed tokens, where nothing reads them.
+ * Appends the drawn tokens up to the one that ends the sequence. Each but the last is an accepted token of
+ * the draft, so that its keys and values exist; those of rejected tokens are after the computed tokens, where
+ * nothing reads them.
  */
 function commitTokens(
   { sequence, draft }: PlannedRow,

@@ -56,7 +56,7 @@ export function addRowJobs(
     for (const [index, tokenId] of read.tokenIds.entries())
       jobs.push({ kind: 'read', row: start + index, tokenId, topCount });
   }
-  // Tokens behind a draft depend on those before them.
+  // Tokens after a draft depend on those before them.
   if (!row.drawsToken || row.draftLength > 0) return;
   const step = toSamplingStep(row.sequence, row.sequence, masks === null ? null : masks[0]!);
   if (!Sampler.editInPlace(last, step)) return;

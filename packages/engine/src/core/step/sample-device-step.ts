@@ -1,5 +1,5 @@
-// The sampling part of a step whose logits lie on a device, with the same results as `sample-step.ts` on the CPU. All rows
-// are sampled together. It changes no sequence. Caller: `device-step-runner.ts`.
+// The sampling part of a step whose logits are on a device, with the same results as `sample-step.ts` on the
+// CPU. All rows are sampled together. It changes no sequence. Caller: `device-step-runner.ts`.
 
 import type { TokenLogprobs } from '../../request/token-logprobs.ts';
 import type { DeviceLogits } from '../runners/paged/device-logits.ts';
@@ -15,14 +15,14 @@ import type { SampledRow } from './sample-step.ts';
 /** A row of the plan on its way to its answer. */
 interface RowProgress {
   readonly row: PlannedRow;
-  /** For its next token and those behind the tokens of its draft, up to where its constraint can follow them. */
+  /** For its next token and those after the tokens of its draft, up to where its constraint can follow them. */
   readonly masks: readonly TokenMask[] | null;
-  /** Of its logits: the first, and the one behind the last. */
+  /** The first row of its logits, and the row after the last. */
   readonly start: number;
   readonly end: number;
   /** Accepted tokens. */
   readonly tokens: SampledToken[];
-  /** The output behind those, for a row with a draft; null: the sequence's own. */
+  /** The output after those, for a row with a draft; null: the sequence's own. */
   readonly output: TentativeOutput | null;
   promptLogprobs: readonly TokenLogprobs[];
   error: Error | null;
@@ -104,7 +104,7 @@ async function drawTokens(
   }
 }
 
-/** Drafted tokens behind those that are accepted, as far as the row's constraint can follow them. */
+/** Drafted tokens after those that are accepted, as far as the row's constraint can follow them. */
 function draftOf({ row, masks, tokens }: RowProgress): Int32Array {
   const { tokenIds, draftLength } = row;
   const whole = tokenIds.subarray(tokenIds.length - draftLength);

@@ -15,7 +15,10 @@ import { addRowJobs, toSamplingStep } from './row-questions.ts';
 export interface SampledRow {
   /** New tokens of the sequence, in order: at most one more than the row's draft has. Empty for a row that draws none. */
   readonly tokens: readonly SampledToken[];
-  /** Of the prompt tokens that follow the row's tokens, from position `computedLength + 1` on; only when requested. */
+  /**
+   * Log probabilities of the prompt tokens that follow the row's tokens, from position `computedLength + 1`
+   * on; only when requested.
+   */
   readonly promptLogprobs: readonly TokenLogprobs[];
 }
 
@@ -35,7 +38,7 @@ interface RowWork {
 /**
  * One entry for each row of the plan, in its order: its result, or its error, so that the failure of one row does not fail
  * the others. Shape: `logits` is `[sum of logitsCount, vocabSize]`; `masks` has what each row may
- * draw, first and behind the tokens of its draft, or why that is not known. Mutates: `logits`.
+ * draw, first and after the tokens of its draft, or why that is not known. Mutates: `logits`.
  */
 export function sampleStep(
   sampler: Sampler,
@@ -92,7 +95,7 @@ function collect(
 
 /**
  * The row's last logits decide its next tokens, one after the other, each as if it were alone in its step. As long as
- * the token that is drawn is the drafted one, the logits behind the draft are those of the true text. A constrained row
+ * the token that is drawn is the drafted one, the logits after the draft are those of the true text. A constrained row
  * has a mask for each of them, up to where its constraint can follow the draft.
  */
 function drawTokens(sampler: Sampler, { row, logits, masks }: RowWork): SampledToken[] {
@@ -119,8 +122,8 @@ function drawTokens(sampler: Sampler, { row, logits, masks }: RowWork): SampledT
   return tokens;
 }
 
-/** The row of logits with `behind` rows after it. */
-function rowFromEnd(logits: Float32Array, behind: number, vocabSize: number): Float32Array {
-  const end = logits.length - behind * vocabSize;
+/** The row of logits with `rowsAfter` rows after it. */
+function rowFromEnd(logits: Float32Array, rowsAfter: number, vocabSize: number): Float32Array {
+  const end = logits.length - rowsAfter * vocabSize;
   return logits.subarray(end - vocabSize, end);
 }

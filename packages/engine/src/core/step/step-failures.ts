@@ -15,9 +15,9 @@ export interface GivenUpStep {
 
 export class StepFailures {
   readonly #limits: Pick<SettledCoreSettings, 'stepRetryLimit' | 'fatalFailureLimit'>;
-  /** Of the step that is being tried. */
+  /** Attempts of the current step. */
   #attemptCount = 0;
-  /** In a row. */
+  /** Steps given up in a row. */
   #givenUpCount = 0;
 
   constructor(limits: Pick<SettledCoreSettings, 'stepRetryLimit' | 'fatalFailureLimit'>) {

@@ -80,7 +80,7 @@ const stepRunners = createDeviceStepRunners(createNativeBackend(), {
 });
 afterAll(() => stepRunners.dispose());
 
-const threads = new SamplingThreads({ threadCount: 2, leastTokenCount: 0 });
+const threads = new SamplingThreads({ threadCount: 2, minTokenCount: 0 });
 afterAll(() => threads.dispose());
 const sharedLogits = new Float32Array(new SharedArrayBuffer(4 * LOGITS_LIMIT * VOCAB_SIZE));
 

@@ -1,5 +1,5 @@
 // Runs a planned step: the model computes the rows and their logits are sampled. Implementations: `host-step-runner.ts`
-// samples on the CPU, `device-step-runner.ts` where the logits lie on a device. Caller: `../engine-core.ts`.
+// samples on the CPU, `device-step-runner.ts` where the logits are on a device. Caller: `../engine-core.ts`.
 
 import { attempt } from '../../errors.ts';
 import type { DeviceSamplingStats } from '../../protocol/core-stats.ts';
@@ -8,7 +8,7 @@ import type { StepPlan } from '../scheduler/step-plan.ts';
 import type { TokenMask } from '../token-mask.ts';
 import type { SampledRow } from './sample-step.ts';
 
-/** For each row: the masks of its next token and of those behind the tokens of its draft, or why they are not known. */
+/** For each row: the masks of its next token and of those after the tokens of its draft, or why they are not known. */
 export type StepMasks = readonly (readonly TokenMask[] | Error | null)[];
 
 export interface StepRunner {

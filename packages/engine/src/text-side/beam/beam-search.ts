@@ -9,7 +9,7 @@ export interface BeamSearchOptions {
   readonly width: number;
   /** Exponent of the length by which the sum of log probabilities is divided. */
   readonly lengthPenalty: number;
-  /** Most generated tokens of a beam. */
+  /** Maximum number of generated tokens of a beam. */
   readonly maxTokens: number;
   /** The token that ends a beam; null when the model has none. */
   readonly eosTokenId: number | null;
@@ -30,7 +30,10 @@ export interface Beam {
   readonly tokenIds: Int32Array;
   /** Sum of the log probabilities of the generated tokens, that of the ending token included. */
   readonly sum: number;
-  /** Of the last generated token; null before the first. Without the ending token unless that is kept. */
+  /**
+   * Log probabilities of the last generated token; null before the first. Without the ending token unless
+   * that is kept.
+   */
   readonly lastStep: BeamStep | null;
 }
 

@@ -10,7 +10,7 @@ export interface BpeSettings {
   readonly unknownToken: string | null;
   /** Whether unknown characters side by side are one unknown token. */
   readonly fusesUnknown: boolean;
-  /** Whether a character that is no token becomes the tokens of its bytes, `<0x41>`. */
+  /** Whether a character that is not a token becomes the tokens of its bytes, `<0x41>`. */
   readonly hasByteFallback: boolean;
   /** Whether a word that is a token is that token, whatever the merges would make of it. */
   readonly ignoresMerges: boolean;
@@ -31,7 +31,7 @@ export class BpeModel {
   readonly #unknownId: number;
   /** Ids of the bytes' tokens, -1 for bytes without; null where no character falls back to them. */
   readonly #byteIds: Int32Array | null;
-  /** Ids of characters of one UTF-16 code unit; -1 for those that are no token. */
+  /** Ids of characters of one UTF-16 code unit; -1 for those that are not a token. */
   readonly #characterIds = new Int32Array(0x10000).fill(-1);
   readonly #kept = new Map<string, readonly number[]>();
   #ids = new Int32Array(256);

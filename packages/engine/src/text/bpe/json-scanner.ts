@@ -8,7 +8,7 @@ const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [0x7b, 0x7d, 0x5b, 0x5d];
 
-/** Bytes behind a backslash that stand for one character, other than `u`. */
+/** Bytes after a backslash that stand for one character, other than `u`. */
 const ESCAPES: ReadonlyMap<number, number> = new Map(
   [...'"\\/bfnrt'].map((letter, i) => [letter.charCodeAt(0), '"\\/\b\f\n\r\t'.charCodeAt(i)]),
 );
@@ -23,7 +23,7 @@ export class JsonScanner {
     this.at = at;
   }
 
-  /** The next byte that is no white space, which stays ahead. -1 at the end. */
+  /** The next byte that is not white space, which stays ahead. -1 at the end. */
   peek(): number {
     for (; this.at < this.bytes.length; this.at++) {
       const byte = this.bytes[this.at]!;
@@ -44,7 +44,7 @@ export class JsonScanner {
   }
 
   /**
-   * Walks over the entries of an object, or the items of a list: `visit` reads one of them, and the comma behind it is passed.
+   * Walks over the entries of an object, or the items of a list: `visit` reads one of them, and the comma after it is passed.
    * Each entry begins at its key.
    */
   each(opening: '{' | '[', visit: () => void): void {
@@ -56,7 +56,7 @@ export class JsonScanner {
     this.expect(closing);
   }
 
-  /** Passes a value of any kind. What stands in a container is not checked. */
+  /** Passes a value of any kind. The content of a container is not checked. */
   skipValue(): void {
     const { bytes } = this;
     let depth = 0;
@@ -114,7 +114,7 @@ export class JsonScanner {
     if (letter !== 0x75) throw this.fault('an escape');
     let codePoint = this.#readHex();
     if (codePoint >= 0xd800 && codePoint < 0xdc00) {
-      // The second half of a pair; half a pair is no character.
+      // The second half of a pair; half a pair is not a character.
       const isPair = this.bytes[this.at] === BACKSLASH && this.bytes[this.at + 1] === 0x75;
       this.at += 2;
       const low = isPair ? this.#readHex() : 0;
@@ -132,7 +132,10 @@ export class JsonScanner {
     return Number.parseInt(digits, 16);
   }
 
-  /** A whole number without sign below 2^31; undefined where something else stands, which is not passed then. */
+  /**
+   * A whole number without sign below 2^31; undefined where there is something else, which is not passed
+   * then.
+   */
   readWholeNumber(): number | undefined {
     const start = this.at;
     let value = 0;

@@ -19,7 +19,7 @@ export class MergeTable {
     this.#places[this.#placeOf(left, right)] = ++this.#count;
   }
 
-  /** Rank of the merge of a pair, the lowest of which goes first; -1 where there is none. */
+  /** Rank of the merge of a pair; the lowest rank goes first. -1: the pair has no merge. */
   rankOf(left: number, right: number): number {
     return this.#places[this.#placeOf(left, right)]! - 1;
   }

@@ -102,7 +102,7 @@ export function readMerges(bytes: Uint8Array, span: Span | undefined, vocabulary
     const { bytes: texts, length } = pair;
     const left = vocabulary.find(texts, 0, middle);
     const right = vocabulary.find(texts, rightStart, length);
-    // Both texts one behind the other, without the space between them.
+    // Both texts one after the other, without the space between them.
     const gap = rightStart - middle;
     if (gap > 0) for (let i = rightStart; i < length; i++) texts[i - gap] = texts[i]!;
     const merged = vocabulary.find(texts, 0, length - gap);
@@ -117,7 +117,7 @@ export function readMerges(bytes: Uint8Array, span: Span | undefined, vocabulary
         scanner.readString(pair);
         const space = onlySpace(pair);
         if (space === -1)
-          throw invalid(`"model.merges[${index}]" is no pair of tokens with a space between them`);
+          throw invalid(`"model.merges[${index}]" is not a pair of tokens with a space between them`);
         add(space, space + 1);
       } else {
         scanner.expect('[');

@@ -1,5 +1,5 @@
-// The texts of a vocabulary in flat tables: UTF-8 of all tokens one behind the other, and a hash table from text to id. A token
-// is no JavaScript string before someone asks for its text.
+// The texts of a vocabulary in flat tables: UTF-8 of all tokens one after the other, and a hash table from text to id. A token
+// does not become a JavaScript string until someone asks for its text.
 
 import { ByteSink } from './byte-sink.ts';
 

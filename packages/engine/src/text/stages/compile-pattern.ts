@@ -11,7 +11,7 @@ import { unsupported } from './stage.ts';
 
 const SUPPORTED = 'literals, classes, groups, look-around, quantifiers, alternatives, (?i:...)';
 const WORD = '\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}';
-/** As Oniguruma has them for UTF-8, where of all numbers that are no digits those of Latin-1 count as parts of words. */
+/** As Oniguruma has them for UTF-8, where of all numbers that are not digits those of Latin-1 count as parts of words. */
 const CLASSES: Readonly<Record<string, string>> = {
   s: '\\p{White_Space}',
   d: '\\p{Nd}',
@@ -113,7 +113,7 @@ class PatternTranslator {
       if (quantifier === '') return quantified;
       const isCount = quantifier.startsWith('{');
       if (this.#skip('?')) quantified += `${quantifier}?`;
-      // Behind a count a plus is another quantifier, as in Ruby.
+      // After a count a plus is another quantifier, as in Ruby.
       else if (!isCount && this.#skip('+')) quantified = this.#atomic(quantified + quantifier);
       else quantified += quantifier;
       // A quantifier of a quantifier needs a group of its own.
@@ -156,7 +156,7 @@ class PatternTranslator {
       case '*':
       case '+':
       case '?':
-        throw this.#refuse(`${character} behind nothing`);
+        throw this.#refuse(`${character} with nothing to repeat`);
       default:
         return this.#literal(character);
     }
@@ -289,7 +289,7 @@ class PatternTranslator {
     let isFirst = true;
     while (!this.#peek(']') || isFirst) {
       if (this.#skip('&&')) {
-        // What stands on each side of && is one class.
+        // Each side of && is one class.
         const negation = members.startsWith('[^') ? '[^' : '[';
         members = `${negation}[${members.slice(negation.length)}]&&${this.#intersected()}`;
         break;

@@ -47,7 +47,7 @@ function createStage(stage: StageJson): Normalizer {
   }
 }
 
-/** Letter by letter, as the original does: what stands beside a sigma does not matter. */
+/** Letter by letter, as the original does: the letters around a sigma do not matter. */
 function lowerCase(text: string): string {
   let lowered = '';
   for (const character of text) lowered += character.toLowerCase();

@@ -34,8 +34,8 @@ export function splitText(
 }
 
 /**
- * The common case: every match is a piece, and so is what stands between two of them. An empty match cuts where it stands: before
- * every three digits, for example.
+ * The common case: every match is a piece, and so is the text between two of them. An empty match cuts where
+ * it is: before every three digits, for example.
  */
 function isolate(text: string, pattern: RegExp): string[] {
   const pieces: string[] = [];
@@ -57,7 +57,7 @@ function findPieces(text: string, pattern: RegExp, inverted: boolean): Piece[] {
   let from = 0;
   let lastEnd = -1;
   for (const { 0: found, index } of text.matchAll(pattern)) {
-    // As in the original, no empty match follows right behind another match.
+    // As in the original, no empty match follows directly after another match.
     if (found === '' && index === lastEnd) continue;
     lastEnd = index + found.length;
     if (index > from) pieces.push({ start: from, end: index, isMatch: inverted });

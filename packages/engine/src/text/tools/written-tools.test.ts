@@ -6,7 +6,7 @@ const FUNCTIONS = [
 ];
 const LINE = '{"type":"function","function":{"name":"clock","parameters":{"maximum":12345678901234567890}}}';
 
-it('describes the functions behind the instructions, or before the first question', () => {
+it('describes the functions after the instructions, or before the first question', () => {
   const system = { role: 'system', content: 'Be brief.' };
   const user = { role: 'user', content: [{ type: 'text', text: 'Hi' }] };
   const [instructions, question] = writeTools([system, user], FUNCTIONS);

@@ -9,7 +9,7 @@ export function writeTools(messages: readonly ChatMessage[], functions: readonly
   const plain = mergeResults(messages.map(toPlainMessage));
   const described = describe(functions);
   const index = plain.findIndex(({ role }) => role === 'system' || role === 'developer');
-  if (index !== -1) return plain.with(index, addText(plain[index]!, described, 'behind'));
+  if (index !== -1) return plain.with(index, addText(plain[index]!, described, 'after'));
   // Not every template has a role for instructions.
   const first = plain.findIndex(({ role }) => role === 'user');
   if (first !== -1) return plain.with(first, addText(plain[first]!, described, 'before'));
@@ -22,7 +22,7 @@ function describe(functions: readonly unknown[]): string {
     '<tools>',
     ...functions.map(print),
     '</tools>',
-    'To call a function, write its name and arguments as JSON between these tags, and nothing behind them:',
+    'To call a function, write its name and arguments as JSON between these tags, and nothing after them:',
     '<tool_call>',
     // Small models copy example values, so there are none.
     '{"name": <name of the function>, "arguments": <its arguments as a JSON object>}',
@@ -52,13 +52,13 @@ function mergeResults(messages: readonly ChatMessage[]): ChatMessage[] {
   for (const message of messages) {
     const last = merged.at(-1);
     if (last !== undefined && isResult(message) && isResult(last))
-      merged[merged.length - 1] = addText(last, textOf(message), 'behind');
+      merged[merged.length - 1] = addText(last, textOf(message), 'after');
     else merged.push(message);
   }
   return merged;
 }
 
-function addText(message: ChatMessage, text: string, place: 'before' | 'behind'): ChatMessage {
+function addText(message: ChatMessage, text: string, place: 'before' | 'after'): ChatMessage {
   const own = textOf(message);
   const parts = place === 'before' ? [text, own] : [own, text];
   return { ...message, content: parts.filter(part => part !== '').join('\n\n') };

@@ -32,7 +32,7 @@ export interface LogitsPlace {
 }
 
 export interface CallConvention {
-  /** Most tokens that one call of a prompt's chunk may have. */
+  /** Maximum number of tokens that one call of a prompt's chunk may have. */
   readonly chunkLimit: number;
   /** Part of a call's shape: which totals of tokens share prepared calls. `longest`: the longest row after the call. */
   span(longest: number): number;

@@ -1,5 +1,6 @@
 // Calls of our own `kernels` and `slots` graphs: lengths are numbers in arrays, so a call fits any number of computed tokens, and logits
-// come for the rows that were asked for. The small inputs lie in arrays that are made once per shape and refilled.
+// come for the rows that were asked for. The small inputs are in arrays that are made once per shape and
+// refilled.
 
 import { endianness } from 'node:os';
 import type { OrtBackend, OrtTensor } from '@ortler/onnxruntime';

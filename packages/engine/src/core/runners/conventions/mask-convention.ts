@@ -12,9 +12,9 @@ import type { CallConvention, CallInputs, CallShape, LogitsPlace } from './call-
 export interface MaskConventionOptions {
   readonly inputNames: readonly string[];
   readonly contextLength: number;
-  /** Most rows of a call. */
+  /** Maximum number of rows of a call. */
   readonly batchLimit: number;
-  /** Most rows of logits that there is memory for. */
+  /** Maximum number of rows of logits that there is memory for. */
   readonly logitsLimit: number;
   /**
    * `rounded` widths let many steps share a prepared call. `exact` ones are for devices, whose kernels may take the width
@@ -72,7 +72,7 @@ class MaskInputs implements CallInputs {
   readonly #mask: BigInt64Array;
   /** The int64 ids as 32-bit halves: writing them needs no BigInt per token. Ids are never negative. */
   readonly #idWords: Int32Array;
-  /** The same of positions. */
+  /** The int64 positions as 32-bit halves. */
   readonly #positionWords: Int32Array;
 
   constructor(backend: OrtBackend, { shape, mask, hasPositions }: MaskInputsParts) {

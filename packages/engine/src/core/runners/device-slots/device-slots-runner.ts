@@ -30,7 +30,7 @@ export interface DeviceSlotsRunnerOptions extends OrtSessionOptions {
   /** The graph, where the caller has loaded it for that device; it is the runner's then. */
   readonly session?: OrtSession;
   readonly slotCount: number;
-  /** Most tokens of a sequence; at most what the manifest says. */
+  /** Maximum number of tokens in a sequence; at most what the manifest says. */
   readonly contextLength: number;
 }
 
@@ -55,7 +55,7 @@ const SAFE_CHUNK_LENGTH = 31;
 /** Longer than `SAFE_CHUNK_LENGTH`, of more than one tile of every kernel. */
 const TRIAL_LENGTH = 48;
 
-/** Positions of the trial whose logits are compared: a wrong kernel is hardly off at some of them. */
+/** Positions of the trial whose logits are compared: at some of them a wrong kernel may be nearly right. */
 const TRIAL_LOGITS = 16;
 
 /** The other way to divide a trial into calls that are right everywhere: what differs then is rounding. Unit: tokens. */
@@ -241,12 +241,12 @@ class DeviceSlotsRunner implements SlotModelRunner {
   }
 }
 
-/** Largest difference from `expected`, or from zero; infinite for what is no number. */
+/** Largest difference from `expected`, or from zero; infinite where a value is NaN. */
 function distance(actual: Float32Array, expected: Float32Array | undefined): number {
   let largest = 0;
   for (let i = 0; i < actual.length; i++) {
     const difference = Math.abs(actual[i]! - (expected?.[i] ?? 0));
-    // Written so that a difference that is no number counts.
+    // Written so that a NaN difference counts.
     if (!(difference <= largest)) largest = Number.isNaN(difference) ? Number.POSITIVE_INFINITY : difference;
   }
   return largest;

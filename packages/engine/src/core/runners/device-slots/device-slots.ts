@@ -21,7 +21,7 @@ export type SlotTensors = readonly {
 export interface DeviceSlotsShape {
   readonly device: OrtDevice;
   readonly slotCount: number;
-  /** Most tokens of a sequence. */
+  /** Maximum number of tokens in a sequence. */
   readonly contextLength: number;
 }
 

@@ -38,7 +38,7 @@ describe('countBlocks', () => {
     expect(countBlocks(set, facts)).toBe(100);
   });
 
-  it('takes what is set, whatever the device tells', () => {
+  it('takes what is set, whatever the device reports', () => {
     const needs = { ...NEEDS, cacheBytes: 101 * 32_768 };
     expect(countBlocks(needs, { device: 'webgpu' })).toBe(100);
     expect(countBlocks(needs, { device: 'webgpu', memoryBytes: 1 })).toBe(100);
@@ -48,7 +48,7 @@ describe('countBlocks', () => {
     expect(countBlocks(NEEDS, { device: 'webgpu', maxTensorBytes: 201 * 4_096 })).toBe(200);
   });
 
-  it('has room for a conversation of each sequence where nobody tells the memory', () => {
+  it('has room for a conversation of each sequence where the memory is unknown', () => {
     expect(countBlocks({ ...NEEDS, contextLength: 32_768 }, { device: 'webgpu' })).toBe(2_048);
     expect(countBlocks({ ...NEEDS, contextLength: 32_768, maxSequences: 16 }, { device: 'webgpu' })).toBe(
       2_048,

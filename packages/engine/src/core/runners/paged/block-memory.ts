@@ -14,25 +14,32 @@ export interface BlockMemoryNeeds {
   readonly elementBytes: number;
   readonly contextLength: number;
   readonly maxSequences: number;
-  /** Whole contexts that there is to be room for besides those of running sequences: for cached prefixes. */
+  /** Number of whole contexts to leave room for besides those of running sequences, for cached prefixes. */
   readonly spareContexts: number;
   /** Unit: bytes that the model's weights take on the device. */
   readonly weightBytes: number;
-  /** Unit: bytes for what else is kept on the device as long as the model is loaded: logits, and rows of its sampler. */
+  /**
+   * Unit: bytes for everything else that stays on the device as long as the model is loaded: logits, and rows
+   * of its sampler.
+   */
   readonly keptBytes: number;
   /** Unit: bytes for the whole cache. Absent: what is left of the device. */
   readonly cacheBytes?: number | undefined;
 }
 
-/** Part of the memory beside what is kept there that a cache takes by itself; the rest is for activations and for others. */
+/**
+ * Share of the remaining memory that the cache takes by default; the rest is for activations and other
+ * programs.
+ */
 const DEVICE_SHARE = 0.75;
-/** The same where the memory is that of the CPU. */
+/** The share where device and CPU share their memory. */
 const SHARED_MEMORY_SHARE = 0.25;
 /** Tokens of each sequence where the memory of the device is unknown: a long conversation. */
 const TOKENS_WITHOUT_FACTS = 2_048;
 
 /**
- * As many blocks as the setting or the device has room for, at most what running sequences and some prefixes can fill.
+ * As many blocks as the setting or the device has room for, but no more than running sequences and some
+ * prefixes can fill.
  * Throws: `model_invalid` when not even one whole context has room, with what to change.
  */
 export function countBlocks(needs: BlockMemoryNeeds, facts: OrtDeviceFacts): number {

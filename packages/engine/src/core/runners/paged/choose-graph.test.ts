@@ -69,7 +69,7 @@ describe('chooseGraph', () => {
     HEAD_SIZES.flatMap(headSize =>
       (
         [
-          'norm behind the rotation',
+          'norm after the rotation',
           'default epsilon',
           'no norm',
           'weights exchanged',

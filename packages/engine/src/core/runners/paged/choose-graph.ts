@@ -16,7 +16,7 @@ import {
 
 /**
  * Largest difference of the two attentions, whose results are means of values between -1 and 1. Rounding to float16 makes less than
- * 0.005 (`choose-graph.gpu.test.ts`, against float64). A kernel without the norm, with another epsilon, with a norm over all heads, or with the norm behind the
+ * 0.005 (`choose-graph.gpu.test.ts`, against float64). A kernel without the norm, with another epsilon, with a norm over all heads, or with the norm after the
  * rotation is off by 0.06 and more.
  */
 export const NORM_BOUND = 0.02;
@@ -115,7 +115,7 @@ async function runOnce(
   }
 }
 
-/** NaN where one of the numbers is none, which is above no bound and below none. */
+/** NaN where one of the numbers is NaN: it is neither above nor below any bound. */
 function largestDifference(a: Float16Array, b: Float16Array): number {
   let largest = 0;
   for (const [i, value] of a.entries()) {

@@ -13,7 +13,7 @@ export interface LogitsPart {
 
 export interface LogitsShape {
   readonly vocabSize: number;
-  /** Most rows of a step. */
+  /** Maximum number of rows of a step. */
   readonly rowLimit: number;
   /** Largest part of one tensor that a kernel can reach. Absent: unknown. */
   readonly maxTensorBytes?: number | undefined;
@@ -43,7 +43,10 @@ function isShared(shape: LogitsShape): boolean {
 export type DeviceLogits = readonly LogitsPart[];
 
 export class LogitsStore {
-  /** Of a step's first call, all of whose values are views of it. Shape: `[most rows, vocabSize]`. Null: there are none. */
+  /**
+   * Logits of a step's first call, of which all values are views. Shape: `[maximum number of rows,
+   * vocabSize]`. Null: none.
+   */
   readonly #whole: OrtValue | null;
   /** By call within a step and number of rows, a power of two. */
   readonly #values = new Map<string, OrtValue>();

@@ -25,7 +25,7 @@ export interface TrialData {
   readonly query: Float64Array;
   readonly key: Float64Array;
   readonly value: Float64Array;
-  /** Shape: `[headSize]`, and different in every element, so that a norm behind the rotation is far off. */
+  /** Shape: `[headSize]`, and different in every element, so that a norm after the rotation is far off. */
   readonly queryWeight: Float64Array;
   readonly keyWeight: Float64Array;
   /** Shape: `[TRIAL_TOKENS, headSize / 2]`. */
@@ -36,9 +36,9 @@ export interface TrialData {
 
 export function trialData(headSize: number): TrialData {
   let seed = 0;
-  const random = (length: number, least: number, most: number): Float64Array => {
+  const random = (length: number, min: number, max: number): Float64Array => {
     const start = 2 ** 20 * seed++;
-    return halves(Array.from({ length }, (_, i) => least + (most - least) * scatter(start + i)));
+    return halves(Array.from({ length }, (_, i) => min + (max - min) * scatter(start + i)));
   };
   const { query, key } = TRIAL_HEADS;
   const angles = Array.from({ length: (TRIAL_TOKENS * headSize) / 2 }, (_, i) => {
@@ -116,7 +116,7 @@ function attention([query, key]: readonly [string, string], norms: NormPlace): N
     inputs: [
       ...[query, key, 'value', ...TRIAL_CACHES.map(([past]) => past)],
       ...['lengths', 'past_lengths', 'block_table', 'cosine', 'sine'],
-      // Slots and sinks; behind the norms, scales.
+      // Slots and sinks; after the norms, scales.
       ...['', '', ...(norms === 'inside' ? ['query_norm', 'key_norm'] : ['', '']), '', '', 'bounds'],
     ],
     outputs: ['output', ...TRIAL_CACHES.map(([, present]) => present)],

@@ -4,7 +4,7 @@
 import type { RunnerRow } from '../model-runner.ts';
 
 export interface PackedShape {
-  /** Of all rows, padding included. */
+  /** Tokens of all rows, padding included. */
   readonly tokenCount: number;
   /** Sequences, those that only hold padding included. */
   readonly batchSize: number;

@@ -15,7 +15,7 @@ export interface PagedCallsParts {
   readonly session: OrtSession;
   readonly store: BlockStore;
   readonly logits: LogitsStore;
-  /** The block that padding is written to stands behind them. */
+  /** The block that padding is written to comes after them. */
   readonly blockCount: number;
   /** Tokens of a block. */
   readonly blockLength: number;

@@ -20,13 +20,13 @@ import { warmUpCalls } from './warm-up-calls.ts';
 
 export interface PagedRunnerOptions extends OrtSessionOptions {
   readonly device: 'webgpu' | 'cuda';
-  /** Most sequences in the cache at the same time. */
+  /** Maximum number of sequences in the cache at the same time. */
   readonly maxSequences: number;
-  /** Most tokens of a sequence; at most what the manifest says. */
+  /** Maximum number of tokens in a sequence; at most what the manifest says. */
   readonly contextLength: number;
   /** Contexts that the cache has room for besides those of running sequences, if the device has it. */
   readonly spareContexts: number;
-  /** Most prompt tokens of a step; the warm-up computes so many. */
+  /** Maximum number of prompt tokens of a step; the warm-up computes this many. */
   readonly prefillChunkLength: number;
   /** Memory of the cache. Unit: bytes. Default: what is left of the device, as far as sequences can fill it. */
   readonly cacheBytes?: number | undefined;

@@ -8,7 +8,7 @@ export interface WarmUpLimits {
   readonly blockLength: number;
   readonly contextLength: number;
   readonly slotCount: number;
-  /** Most tokens of a chunk. */
+  /** Maximum number of tokens in a chunk. */
   readonly chunkLength: number;
 }
 
@@ -17,7 +17,7 @@ export function warmUpCalls(limits: WarmUpLimits): readonly (readonly RunnerRow[
   const { blockCount, blockLength, contextLength, slotCount } = limits;
   const chunkLength = Math.min(limits.chunkLength, contextLength);
   const chunkBlocks = Math.ceil(chunkLength / blockLength);
-  // As many decodes as have a block of their own behind the chunk's.
+  // As many decodes as have a block of their own after the chunk's.
   const decodeCount = Math.min(slotCount, blockCount - chunkBlocks);
   const chunk = rowOf(0, { computedLength: 0, length: chunkLength }, chunkBlocks);
   // The cache before a decode does not matter: its memory was never written.

@@ -155,7 +155,7 @@ describe('KvStore', () => {
     [16, 16],
     [17, 32],
     [20, 32],
-  ])('copies %d tokens as whole groups of %d, and nothing behind them', (length, copied) => {
+  ])('copies %d tokens as whole groups of %d, and nothing after them', (length, copied) => {
     const store = new KvStore(new CountingBackend(), GROUPED);
     for (const slot of [0, 1, 2])
       keysOfSlot(store, slot).forEach((_, index, data) => {

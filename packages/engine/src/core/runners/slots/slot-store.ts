@@ -4,7 +4,7 @@
 //
 // whose heads and rows may differ from layer to layer. A layer with a window may have a ring of fewer tokens than the capacity, with
 // position p at p modulo its length, and a layer that attends to another's cache has none.
-// In `kernels` graphs the tokens of a group lie side by side, so capacities and copies are whole groups.
+// In `kernels` graphs the tokens of a group are side by side, so capacities and copies are whole groups.
 // A run of slots is a contiguous run of memory, so any batch of neighbouring slots is a view without copying.
 // Memory that no token was written to costs nothing: the arrays are fresh zero pages, never filled.
 
@@ -28,7 +28,7 @@ export interface KvShape {
   /** Null: a layer without a cache of its own. */
   readonly layers: readonly (LayerShape | null)[];
   readonly slotCount: number;
-  /** Most tokens of a slot; rounded up to whole groups. */
+  /** Maximum number of tokens in a slot; rounded up to whole groups. */
   readonly capacity: number;
   /** Tokens that are copied together. */
   readonly groupLength: number;
@@ -133,7 +133,7 @@ export class KvStore {
     return this.#pools.reduce((sum, { data }) => sum + data.byteLength, 0);
   }
 
-  /** Of the layers whose caches are rings. */
+  /** Pools of the layers whose caches are rings. */
   get rings(): readonly KvPool[] {
     return this.#pools.filter(({ isRing }) => isRing);
   }

@@ -43,12 +43,13 @@ export interface CallParts {
 }
 
 /**
- * Prepared calls of prompt chunks that are kept, the least recently used one is dropped first. Whole chunks are
- * one per slot; the last chunk of a prompt has any length and is cheap to prepare (about 0.1 ms).
+ * Maximum number of prepared calls of prompt chunks that are kept; the least recently used one is dropped
+ * first. Whole chunks are one per slot; the last chunk of a prompt has any length and is cheap to prepare
+ * (about 0.1 ms).
  */
 const CHUNK_CALL_LIMIT = 64;
 
-/** The same of decodes, at least. */
+/** Minimum number of prepared calls of decodes that are kept. */
 const DECODE_CALL_LIMIT = 64;
 
 export class SlotsCalls {

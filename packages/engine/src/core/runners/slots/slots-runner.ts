@@ -39,15 +39,15 @@ export interface SlotsRunnerOptions extends OrtSessionOptions {
   readonly slotCount: number;
   /** Sequences that run at the same time, at most. Default: one in each slot. */
   readonly maxSequences?: number;
-  /** Most tokens of a sequence; at most what the manifest says. */
+  /** Maximum number of tokens in a sequence; at most what the manifest says. */
   readonly contextLength: number;
-  /** Most tokens of a row. Default: the context, which leaves no ring shorter than it. */
+  /** Maximum number of tokens in a row. Default: the context, which leaves no ring shorter than it. */
   readonly longestRow?: number;
   /** See `REWIND_LENGTH`, the default. */
   readonly rewindLength?: number;
   /** Whether the pool of states has room for those of cached prompts. Default: true. */
   readonly prefixCaching?: boolean;
-  /** Most tokens of a draft. Default: 0. */
+  /** Maximum number of tokens in a draft. Default: 0. */
   readonly longestDraft?: number;
 }
 
@@ -98,7 +98,7 @@ class SlotsRunner implements SlotModelRunner {
    * sample from it, in place.
    */
   readonly #logits: Float32Array;
-  /** Shape: `[most of one row, vocabSize]`. Where chunks write: their place in `#logits` differs from call to call. */
+  /** Shape: `[maximum of one row, vocabSize]`. Where chunks write: their place in `#logits` differs from call to call. */
   readonly #chunkLogits: Float32Array;
 
   constructor(

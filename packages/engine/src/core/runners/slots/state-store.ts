@@ -1,4 +1,4 @@
-// The physical states of layers with memory: one pool for each state of each layer, which all sequences share,
+// The physical states of recurrent layers: one pool for each state of each layer, which all sequences share,
 //
 //     [entries, ...shape]   float32
 //
@@ -10,7 +10,7 @@ import { EngineError } from '../../../errors.ts';
 import { type LayerCache, pastStateName, presentStateName, stateBytes } from '../../../graph-contract.ts';
 
 export class StateStore {
-  /** By graph name; both maps hold the same tensors. Empty for models without memory. */
+  /** By graph name; both maps hold the same tensors. Empty for models without recurrent layers. */
   readonly inputs = new Map<string, OrtTensor>();
   readonly outputs = new Map<string, OrtTensor>();
   /** All entries. Unit: bytes. */
@@ -56,7 +56,7 @@ export class StateStore {
  */
 export const KEPT_BYTES = 512 * 2 ** 20;
 
-/** Tokens of a prompt from one state that is kept to the next: a cache hit computes half as many again, on average. */
+/** Interval between kept states of a prompt: a cache hit recomputes half of it, on average. Unit: tokens. */
 export const STATE_INTERVAL = 512;
 
 /** What decides the number of states. */
@@ -65,21 +65,21 @@ export interface StateDemand {
   readonly slotCount: number;
   readonly contextLength: number;
   readonly prefixCaching: boolean;
-  /** Most tokens of a draft; 0 without speculative decoding. */
+  /** Maximum number of tokens in a draft; 0 without speculative decoding. */
   readonly longestDraft: number;
 }
 
 /**
  * States of the pool: two of each running sequence, which its steps read and write in turns, and those that are kept. Without prefix
- * caching these are one behind each token of a draft, and one behind a prompt for the other choices of its request.
+ * caching these are one after each token of a draft, and one after a prompt for the other choices of its request.
  */
 export function countStates(
   layers: readonly LayerCache[],
   { maxSequences, slotCount, contextLength, prefixCaching, longestDraft }: StateDemand,
 ): number {
   const affordable = Math.floor(KEPT_BYTES / stateBytes(layers));
-  const [least, most] = prefixCaching
+  const [min, max] = prefixCaching
     ? [slotCount, slotCount * (Math.ceil(contextLength / STATE_INTERVAL) + 3)]
     : [1, maxSequences * longestDraft + 1];
-  return 2 * maxSequences + Math.max(least, Math.min(affordable, most));
+  return 2 * maxSequences + Math.max(min, Math.min(affordable, max));
 }

@@ -4,29 +4,29 @@
 import { rowShape } from './row-shape.ts';
 
 const ROW_COUNTS = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64];
-const LEAST_EDITS = 16;
+const MIN_EDITS = 16;
 
 /** Rows of one call. */
-export const MOST_ROWS = 64;
+export const MAX_ROWS = 64;
 
 /** Kinds of rows that stay on the device from one graph to the next: edited ones, and the model's own. */
 const KEPT_KINDS = 2;
 
-/** Rows of the smallest call for `count` rows, which is `MOST_ROWS` at most. */
+/** Rows of the smallest call for `count` rows, which is `MAX_ROWS` at most. */
 export function rowCountFor(count: number): number {
   return ROW_COUNTS.find(size => size >= count)!;
 }
 
 /** Edits of a row: the next power of two. */
 export function editCountFor(count: number): number {
-  let size = LEAST_EDITS;
+  let size = MIN_EDITS;
   while (size < count) size *= 2;
   return size;
 }
 
 /** Rows of the largest call of a sampler that is asked about `rowLimit` rows at most. */
 export function largestCall(rowLimit: number): number {
-  return rowCountFor(Math.min(rowLimit, MOST_ROWS));
+  return rowCountFor(Math.min(rowLimit, MAX_ROWS));
 }
 
 /** Memory that the sampler holds on the device, from its first call on. Unit: bytes. */

@@ -12,7 +12,7 @@ import { PART_BITS, type RowShape } from './row-shape.ts';
 export interface BestTokens {
   readonly logits: Float32Array;
   readonly tokenIds: Int32Array;
-  /** So many are surely the best ones; behind them others may have the same logit. */
+  /** So many are surely the best ones; after them others may have the same logit. */
   readonly knownCount: number;
   /** Whether no other token of the vocabulary can come next. */
   readonly isAll: boolean;
@@ -169,13 +169,13 @@ function open(reason: OpenReason): Decision {
 }
 
 /**
- * Shape: `values` is `[2, count]`, logits and ids, logits descending; places behind the vocabulary and banned tokens come
+ * Shape: `values` is `[2, count]`, logits and ids, logits descending; places after the vocabulary and banned tokens come
  * last and are left out. A device may order equals as it likes, and may have left out equals of the last one.
  */
 export function readBest(values: Float32Array, vocabSize: number): BestTokens {
   const count = values.length / 2;
   const last = values[count - 1]!;
-  // Everything else that came has a place behind the vocabulary or is banned.
+  // Everything else that came has a place after the vocabulary or is banned.
   const isAll = last <= BANNED_LOGIT || count >= vocabSize;
   let kept = 0;
   while (kept < count && values[kept]! > BANNED_LOGIT) kept++;

@@ -33,7 +33,7 @@ export interface CallSize {
 const KEPT_CALL_COUNT = 64;
 
 export interface DeviceCallsShape extends GraphShape {
-  /** Most rows of a call. */
+  /** Maximum number of rows of a call. */
   readonly rowLimit: number;
 }
 
@@ -64,7 +64,7 @@ export class DeviceCalls {
     const maskShape = [rowCount, paddedLength / 16];
     const editShape = [rowCount, editCount];
     return this.#calls.take(`${kind} ${rowCount} ${editCount} ${this.#idOf(logits)}`, () => {
-      const call = new CallUnderway(this.#backend);
+      const call = new CallBuilder(this.#backend);
       call.inputs.set('logits', logits);
       call.add('inputs', 'rows', 'int32', [rowCount]);
       if (features.mask) call.add('inputs', 'mask', 'int32', maskShape);
@@ -95,7 +95,7 @@ export class DeviceCalls {
   async locate(rowCount: number, count: number): Promise<DeviceCall> {
     const session = await this.#session('locate', () => locateGraph(this.#shape));
     return this.#calls.take(`locate ${rowCount} ${count}`, () => {
-      const call = new CallUnderway(this.#backend);
+      const call = new CallBuilder(this.#backend);
       call.inputs.set('edited', this.#rowsOf(session, 'edited', rowCount));
       call.add('inputs', 'block', 'int32', [count]);
       const targets = Array.from({ length: this.#shape.partCount }, (_, part) => `target${part}`);
@@ -110,7 +110,7 @@ export class DeviceCalls {
     const rows = isEdited(features) ? 'own' : 'edited';
     const session = await this.#session('rank', () => rankGraph(this.#shape));
     return this.#calls.take(`rank ${rows} ${rowCount} ${count}`, () => {
-      const call = new CallUnderway(this.#backend);
+      const call = new CallBuilder(this.#backend);
       call.inputs.set('own', this.#rowsOf(session, rows, rowCount));
       call.add('inputs', 'row', 'int32', [count]);
       call.add('inputs', 'tokenId', 'int32', [count, 1]);
@@ -122,7 +122,7 @@ export class DeviceCalls {
   async read(logits: OrtValue, rowCount: number): Promise<DeviceCall> {
     const session = await this.#session('read', () => readGraph(this.#shape));
     return this.#calls.take(`read ${rowCount} ${this.#idOf(logits)}`, () => {
-      const call = new CallUnderway(this.#backend);
+      const call = new CallBuilder(this.#backend);
       call.inputs.set('logits', logits);
       call.add('inputs', 'rows', 'int32', [rowCount]);
       call.add('outputs', 'row', 'float32', [rowCount, this.#shape.vocabSize]);
@@ -173,8 +173,8 @@ export class DeviceCalls {
   }
 }
 
-/** A call that is being put together. */
-class CallUnderway {
+/** Puts a call together: its inputs and outputs. */
+class CallBuilder {
   readonly inputs = new Map<string, OrtValue>();
   readonly outputs = new Map<string, OrtValue>();
   readonly #backend: OrtBackend;

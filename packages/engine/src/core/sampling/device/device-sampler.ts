@@ -10,10 +10,10 @@ import { onlyAllowed } from '../../token-mask.ts';
 import { uniformAt } from '../counter-random.ts';
 import type { SampledToken, Sampler } from '../sampler.ts';
 import { TokenEdits } from '../token-edits.ts';
-import { editCountFor, largestCall, MOST_ROWS, rowCountFor } from './call-sizes.ts';
+import { editCountFor, largestCall, MAX_ROWS, rowCountFor } from './call-sizes.ts';
 import { decideToken, readBest } from './decide-token.ts';
 import { type DeviceCall, DeviceCalls } from './device-calls.ts';
-import { standingOf, toTokenLogprobs } from './own-logprobs.ts';
+import { logitAndRankOf, toTokenLogprobs } from './own-logprobs.ts';
 import { featuresFor, fillReduce } from './reduce-call.ts';
 import { PART_BITS, rowShape, SUM_BLOCK_LENGTH } from './row-shape.ts';
 import { describeQuestion, type FetchReason, isTentative, type RowQuestion, RowWork } from './row-work.ts';
@@ -28,16 +28,18 @@ export interface DeviceSamplerCounters {
 
 export interface DeviceSamplerOptions extends OrtSessionOptions {
   readonly logitsType: 'float16' | 'float32';
-  /** Most rows that it is asked about together. */
+  /** Maximum number of rows that it is asked about in one call. */
   readonly rowLimit: number;
 }
 
 /** Best tokens of a row that are read back: nearly every nucleus is smaller. */
 const CANDIDATE_COUNT = 128;
-/** Of the row without edits; more log probabilities than these cost the row. */
+/**
+ * Log probabilities that are read from the device, without edits; for more of them the whole row is fetched.
+ */
 const LOGPROB_COUNT = 32;
 /** Rows that are fetched by one call: a few megabytes. */
-const MOST_FETCHED = 8;
+const MAX_FETCHED = 8;
 
 export class DeviceSampler {
   readonly counters: DeviceSamplerCounters = {
@@ -48,7 +50,7 @@ export class DeviceSampler {
   readonly #sampler: Sampler;
   readonly #shape: GraphShape;
   readonly #calls: DeviceCalls;
-  /** By question; as many as were ever asked together. */
+  /** By question; as many as were ever asked in one call. */
   readonly #edits: TokenEdits[] = [];
 
   /** `sampler` samples the rows that the device cannot decide. */
@@ -84,8 +86,8 @@ export class DeviceSampler {
     for (const { value, rowCount } of logits) {
       const part = works.filter(({ row }) => row >= first && row < first + rowCount);
       for (const work of part) work.row -= first;
-      for (let start = 0; start < part.length; start += MOST_ROWS)
-        await this.#answerBatch(value, part.slice(start, start + MOST_ROWS));
+      for (let start = 0; start < part.length; start += MAX_ROWS)
+        await this.#answerBatch(value, part.slice(start, start + MAX_ROWS));
       first += rowCount;
     }
     this.counters.rowCount += works.length;
@@ -106,8 +108,8 @@ export class DeviceSampler {
     const onDevice = batch.filter(({ fetch }) => fetch === null);
     if (onDevice.length > 0) await this.#reduce(logits, onDevice);
     const open = batch.filter(({ fetch, question }) => fetch !== null && !isTentative(question));
-    for (let start = 0; start < open.length; start += MOST_FETCHED)
-      await this.#fetch(logits, open.slice(start, start + MOST_FETCHED));
+    for (let start = 0; start < open.length; start += MAX_FETCHED)
+      await this.#fetch(logits, open.slice(start, start + MAX_FETCHED));
   }
 
   async #reduce(logits: OrtValue, batch: readonly RowWork[]): Promise<void> {
@@ -153,7 +155,7 @@ export class DeviceSampler {
     work.take(decideToken(best, weightSums, step.params, random, this.#shape));
   }
 
-  /** Finds the tokens that lie within a block. */
+  /** Finds the tokens that are within a block. */
   async #locate(batch: readonly RowWork[], rowCount: number): Promise<void> {
     const sought = batch.filter(({ place }) => place !== null);
     if (sought.length === 0) return;
@@ -179,10 +181,10 @@ export class DeviceSampler {
     });
   }
 
-  /** Finds how tokens stand that are not among the best ones. */
+  /** Finds logit and rank of tokens that are not among the best ones. */
   async #rank(batch: readonly RowWork[], rowCount: number, features: ReduceFeatures): Promise<void> {
     for (const work of batch)
-      if (work.own !== null && work.tokenId !== null) work.standing = standingOf(work.own, work.tokenId);
+      if (work.own !== null && work.tokenId !== null) work.standing = logitAndRankOf(work.own, work.tokenId);
     const sought = batch.filter(
       ({ own, tokenId, standing }) => own !== null && tokenId !== null && standing === null,
     );

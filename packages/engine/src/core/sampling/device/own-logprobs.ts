@@ -3,8 +3,8 @@
 import type { TokenLogprobs } from '../../../request/token-logprobs.ts';
 import type { BestTokens } from './decide-token.ts';
 
-/** The row before any edit, as far as it came. */
-export interface OwnOpinion {
+/** What the device sent of the row before any edit. */
+export interface UneditedRow {
   readonly best: BestTokens;
   /** Sum over all tokens of their probabilities relative to the best one. */
   readonly sum: number;
@@ -12,7 +12,10 @@ export interface OwnOpinion {
 }
 
 /** Logit and rank of a token; null where it is not among the best. */
-export function standingOf({ best }: OwnOpinion, tokenId: number): { logit: number; above: number } | null {
+export function logitAndRankOf(
+  { best }: UneditedRow,
+  tokenId: number,
+): { logit: number; above: number } | null {
   const index = best.tokenIds.indexOf(tokenId);
   if (index < 0) return best.isAll ? { logit: -Infinity, above: best.logits.length } : null;
   const logit = best.logits[index]!;
@@ -24,7 +27,7 @@ export function standingOf({ best }: OwnOpinion, tokenId: number): { logit: numb
  * row is not made of numbers.
  */
 export function toTokenLogprobs(
-  { best, sum, vocabSize }: OwnOpinion,
+  { best, sum, vocabSize }: UneditedRow,
   { tokenId, logit, above }: { readonly tokenId: number; readonly logit: number; readonly above: number },
   topCount: number,
 ): TokenLogprobs | null {

@@ -84,7 +84,7 @@ export function fillMask(
 }
 
 /**
- * Writes the edits of a row; places beyond them edit `spareId`, behind the vocabulary. Mutates: the arrays of all rows.
+ * Writes the edits of a row; places beyond them edit `spareId`, after the vocabulary. Mutates: the arrays of all rows.
  */
 function fillEdits(
   arrays: ReadonlyMap<string, ElementArray>,

@@ -12,10 +12,10 @@ export const TOP_BLOCK_LENGTH = 64;
 
 export interface RowShape {
   readonly vocabSize: number;
-  /** With at least one element behind the vocabulary, the target of unused edits. */
+  /** With at least one element after the vocabulary, the target of unused edits. */
   readonly paddedLength: number;
   readonly sumBlockCount: number;
-  /** Of a weight: those of the sampler on the CPU. */
+  /** Bits of a weight: as in the sampler on the CPU. */
   readonly weightBits: number;
   /** Parts of a weight, lowest first. */
   readonly partCount: number;

@@ -5,7 +5,7 @@ import type { TokenMask } from '../../token-mask.ts';
 import type { SampledToken, SamplingStep } from '../sampler.ts';
 import { TokenEdits } from '../token-edits.ts';
 import type { Decision, OpenReason } from './decide-token.ts';
-import type { OwnOpinion } from './own-logprobs.ts';
+import type { UneditedRow } from './own-logprobs.ts';
 
 /** A question about one row of a step's logits. */
 export type RowQuestion =
@@ -42,7 +42,7 @@ export class RowWork {
   index = 0;
   tokenId: number | null = null;
   place: Extract<Decision, { kind: 'in-block' }> | null = null;
-  own: OwnOpinion | null = null;
+  own: UneditedRow | null = null;
   standing: { readonly logit: number; readonly above: number } | null = null;
   fetch: FetchReason | null;
   answer: SampledToken | TokenLogprobs | Error | null = null;

@@ -28,7 +28,7 @@ export interface GraphShape extends RowShape {
   readonly logitsType: 'float16' | 'float32';
   /** Best tokens that come back. */
   readonly candidateCount: number;
-  /** Those of them that log probabilities may ask for. */
+  /** How many of these tokens log probabilities may ask for. */
   readonly logprobCount: number;
 }
 

@@ -21,7 +21,7 @@ export class PlainKernels implements RowKernels {
   readonly blockWeightSums: Float64Array;
   readonly weights: Float32Array;
   readonly bucketWeightSums = new Float64Array(BUCKET_COUNT);
-  /** Behind the vocabulary it stays minus infinity. */
+  /** After the vocabulary it stays minus infinity. */
   readonly #copy: Float32Array;
 
   constructor(vocabSize: number) {

@@ -3,7 +3,7 @@
 
 import { ROUNDER, type WeightScale } from './token-weight.ts';
 
-/** Buckets that the weight of a row is spread over; the last one also takes all that lies below. */
+/** Buckets that the weight of a row is spread over; the last one also takes all that is below. */
 export const BUCKET_COUNT = 512;
 
 /** Tokens of each block that are in the sample of `spread`. */
@@ -14,11 +14,14 @@ export const BLOCK_LENGTH = 64;
 
 export interface RowKernels {
   readonly name: 'wasm' | 'plain';
-  /** The row to work on. Shape: `[vocabSize]` and more; elements behind the vocabulary are minus infinity. */
+  /** The row to work on. Shape: `[vocabSize]` and more; elements after the vocabulary are minus infinity. */
   readonly row: Float32Array;
   /** Takes a copy of these logits as the row, which the caller may change. Shape: `logits` is `[vocabSize]`. */
   load(logits: Float32Array): void;
-  /** The same for a row that is not changed: the logits themselves where the kernels can read them in place. */
+  /**
+   * Like `load`, for a row that is not changed: the logits themselves where the kernels can read them in
+   * place.
+   */
   open(logits: Float32Array): void;
   /** The largest logit of each block, as of the last `scan`. Shape: `[blockCount]`. */
   readonly blockMaxima: Float32Array;
@@ -46,9 +49,9 @@ export interface RowKernels {
   /** The sum of weights of each bucket, as of the last `spread`. Shape: `[BUCKET_COUNT]`. */
   readonly bucketWeightSums: Float64Array;
   /**
-   * Sums up the kept weights by bucket: that of a token is how far its logit lies below `largest`, times `stride`, rounded
-   * (`bucketOf`). Only tokens whose logit is at least `lowestLogit`, of all or of those of a sample: the first
-   * `SAMPLE_LENGTH` of each block. Mutates: `bucketWeightSums`.
+   * Sums up the kept weights by bucket: that of a token is how far its logit is below `largest`, times
+   * `stride`, rounded (`bucketOf`). Only tokens whose logit is at least `lowestLogit`, of all or of those of
+   * a sample: the first `SAMPLE_LENGTH` of each block. Mutates: `bucketWeightSums`.
    */
   spread(buckets: Buckets, tokens: SpreadTokens): void;
   /** Ids of the tokens whose logit is at least `lowestLogit` and below the other, ascending. Valid until the next call. */

@@ -34,9 +34,9 @@ const [C1, C2, C3, C4, C5, C6] = EXP2_COEFFICIENTS as [number, number, number, n
 
 export const LARGEST_FLOAT32 = (2 - 2 ** -23) * 2 ** 127;
 const SMALLEST_NORMAL_FLOAT32 = 2 ** -126;
-/** Most bits of a sum that float64 holds without rounding. */
+/** Maximum number of bits of a sum that float64 holds without rounding. */
 const EXACT_BITS = 53;
-/** Weights of so many bits lose nothing of their float32; their sums are rounded, in the order of `RowKernels`. */
+/** Weights of this many bits lose nothing of their float32; their sums are rounded, in the order of `RowKernels`. */
 export const FINEST_BITS = 60;
 
 /** Bits of a weight of which `vocabSize` can be added without rounding: 35 for 151,936 tokens. */

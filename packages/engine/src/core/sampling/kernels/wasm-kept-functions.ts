@@ -40,7 +40,7 @@ export interface KeptFunctions {
     blockWeightSums: number,
     lowestLogit: number,
   ): number;
-  /** Writes the ids of the tokens between two logits, ascending, and gives the address behind the last one. */
+  /** Writes the ids of the tokens between two logits, ascending, and gives the address after the last one. */
   gatherBetween(
     row: number,
     rowEnd: number,

@@ -1,4 +1,4 @@
-// The row kernels in WebAssembly. They work in memory of their own and read rows there or where they lie.
+// The row kernels in WebAssembly. They work in memory of their own and read rows there or in place.
 
 import { assertInvariant } from '../../../errors.ts';
 import { memoryOfRows } from '../../row-memory/row-memory.ts';
@@ -32,7 +32,7 @@ export class WasmKernels implements RowKernels {
   /** Address of scratch memory for the weights of one block. Unit: bytes. */
   readonly #scratch: number;
   readonly #work: WasmMemory;
-  /** The copy of a row. Shape: `[blockCount * BLOCK_LENGTH]`; behind the vocabulary it stays minus infinity. */
+  /** The copy of a row. Shape: `[blockCount * BLOCK_LENGTH]`; after the vocabulary it stays minus infinity. */
   readonly #copy: Float32Array;
   /** Of rows in the copy. */
   readonly #ofCopy: RowFunctions;
@@ -45,7 +45,7 @@ export class WasmKernels implements RowKernels {
   constructor(vocabSize: number) {
     const blockCount = countBlocks(vocabSize);
     const rowLength = blockCount * BLOCK_LENGTH;
-    // An id is written behind the last one before it is known whether it belongs there.
+    // An id is written after the last one before it is known whether it belongs there.
     const idCount = rowLength + 1;
     const byteLength =
       8 * (blockCount + BUCKET_COUNT * BUCKET_LANES) +

@@ -1,15 +1,15 @@
 // Writes WebAssembly modules as bytes: functions over a memory that the caller gives.
 // Source: WebAssembly Core Specification 2.0, section 5.5 (binary format of modules).
 
-import { MOST_PAGES } from '../../row-memory/web-assembly.ts';
+import { MAX_PAGES } from '../../row-memory/web-assembly.ts';
 import { type Code, type Local, localAt, unsigned } from './wasm-instructions.ts';
 
 export type ValueType = keyof typeof VALUE_TYPES;
 
 const VALUE_TYPES = { i32: 0x7f, f32: 0x7d, f64: 0x7c, v128: 0x7b } as const;
 
-/** Of a memory that threads share, of any size. */
-const SHARED_LIMITS: Code = [0x03, ...unsigned(1), ...unsigned(MOST_PAGES)];
+/** Limits of a memory that threads share, of any size. */
+const SHARED_LIMITS: Code = [0x03, ...unsigned(1), ...unsigned(MAX_PAGES)];
 
 export interface WasmFunction<Parameter extends string = string, Variable extends string = string> {
   readonly name: string;

@@ -11,7 +11,7 @@ import { type WasmFunction, wasmFunction } from './wasm-module.ts';
 export interface SpreadFunctions {
   /**
    * Adds the weight of each token to its bucket. A bucket has `BUCKET_LANES` sums, which the caller adds up: tokens that
-   * stand side by side never wait for each other.
+   * are side by side never wait for each other.
    */
   spreadAll(
     row: number,
@@ -23,7 +23,7 @@ export interface SpreadFunctions {
     stride: number,
     lowestLogit: number,
   ): number;
-  /** The same of the first vector of each block. */
+  /** `spreadAll` of the first vector of each block. */
   spreadSample: SpreadFunctions['spreadAll'];
 }
 
@@ -65,7 +65,7 @@ function spreading(name: keyof SpreadFunctions): WasmFunction {
       const { rowEnd, blockMaximum, bucketWeightSum, weight, largest, stride, lowestLogit } = locals;
       const { at, address, logits, buckets, counted } = locals;
       const { limits, largests, strides, lastBuckets, rounders, rounderBits } = locals;
-      // `bucketOf`, as integers: behind the bits of the rounder a sum with it has those of the rounded number.
+      // `bucketOf`, as integers: after the bits of the rounder a sum with it has those of the rounded number.
       const below = f32x4.sub(largests.get, logits.get);
       const place = f32x4.min(lastBuckets.get, f32x4.mul(below, strides.get));
       const bucketsOfLogits = i32x4.sub(f32x4.add(place, rounders.get), rounderBits.get);

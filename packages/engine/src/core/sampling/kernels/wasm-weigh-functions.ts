@@ -39,7 +39,7 @@ export interface WeighFunctions {
     lowestLogit: number,
     weights: number,
   ): number;
-  /** The same, but tokens below `lowestLogit` have no weight. */
+  /** Like `weighAll`, but tokens below `lowestLogit` have no weight. */
   weighReaching: WeighFunctions['weighAll'];
 }
 
@@ -48,7 +48,7 @@ export interface WeighFunctions {
  * As many chains as half a block has were the fastest.
  */
 const GROUP = [0, 1, 2, 3, 4, 5, 6, 7] as const;
-/** Bits of a float32 behind its exponent. */
+/** Bits of a float32 after its exponent. */
 const MANTISSA_BITS = 23;
 /** Of `2 ** f`: 1 and those of the powers of f. */
 const COEFFICIENTS = [1, ...EXP2_COEFFICIENTS];

@@ -24,7 +24,7 @@ export class WeightSumEstimate {
     this.#buckets = buckets;
   }
 
-  /** The logit below which tokens weigh so much. */
+  /** The logit below which tokens weigh this much. */
   limitBelowWhich(weightSum: number): number {
     const weightSums = this.#weightSums;
     let left = weightSum * this.#share;
@@ -34,7 +34,7 @@ export class WeightSumEstimate {
     return this.#logitAt(bucket + 0.5 - part);
   }
 
-  /** From a limit upwards, tokens that weigh so much and some more. */
+  /** From a limit upwards, tokens that weigh this much and some more. */
   rangeAbove(lowestLogit: number, weightSum: number): LogitRange {
     let left = weightSum * this.#share * RANGE_MARGIN;
     let bucket = this.#bucketAt(lowestLogit) - 1;
@@ -42,7 +42,7 @@ export class WeightSumEstimate {
     return { lowestLogit, belowLogit: bucket > 0 ? this.#logitAt(bucket - 0.5) : Infinity };
   }
 
-  /** From a limit downwards, tokens that weigh so much and some more. */
+  /** From a limit downwards, tokens that weigh this much and some more. */
   rangeBelow(belowLogit: number, weightSum: number): LogitRange {
     let left = weightSum * this.#share * RANGE_MARGIN;
     const last = BUCKET_COUNT - 1;

@@ -7,7 +7,7 @@ import { type LogitRange, WeightSumEstimate } from './top-p-estimate.ts';
 
 /** In most rows the nucleus is within this logit distance of the best token: then few blocks are visited. */
 const NEAR_SCORE = -4;
-/** The tokens of at most so many blocks are ranked without another estimate. */
+/** The tokens of at most this many blocks are ranked without another estimate. */
 const FEW_BLOCKS = 32;
 /** Tolerance for the rounding of a logarithm. Unit: powers of two. */
 const POWER_MARGIN = 0.01;
@@ -20,7 +20,7 @@ export interface TopPSearch {
 
 /** Range of the logit of the last token that stays: at least `lowestLogit`, and less than `belowLogit`. */
 interface Region extends LogitRange {
-  /** Of all tokens with at least `lowestLogit`. */
+  /** Sum over all tokens with at least `lowestLogit`. */
   readonly weightSum: number;
 }
 
@@ -38,7 +38,7 @@ export function cutByTopP(row: LogitsRow, weighed: RowCut, search: TopPSearch): 
   let counted = weighed;
   let region: Region = { ...weighed, belowLogit: Infinity };
   const nearLogit = Math.fround(search.scale.largest + NEAR_SCORE * search.temperature);
-  // Blocks say most often that the tokens near the best one are not enough.
+  // Most often the blocks alone show that the tokens near the best one are not enough.
   if (nearLogit > region.lowestLogit && row.weightReaching(nearLogit) >= target) {
     counted = countFrom(row, nearLogit);
     region =
@@ -110,7 +110,7 @@ function createBuckets(
 
 /**
  * The logit of the token at which the sum of weights, best first, reaches the target: `weightSumBefore` is that of all tokens
- * better than these. Equals are ranked by id, and those behind the token are banned in the row. Mutates: the order of
+ * better than these. Equals are ranked by id, and those after the token are banned in the row. Mutates: the order of
  * `ids`, and `row` where only some tied tokens stay.
  */
 function selectByCumulativeWeight(

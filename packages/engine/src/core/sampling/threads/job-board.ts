@@ -11,7 +11,7 @@ import type { RowAnswer, RowJob } from './row-job.ts';
 /** Jobs of one round. */
 export const JOB_LIMIT = 256;
 
-/** Most candidates of an answer beside its token. */
+/** Maximum number of candidates of an answer beside its token. */
 export const TOP_LIMIT = 64;
 
 /** Words that threads wait for and are woken by. */
@@ -37,7 +37,7 @@ const JOB = {
 const JOB_LENGTH = Object.keys(JOB).length;
 const KIND = { draw: 0, read: 1 } as const;
 
-/** Fields of an answer. Those behind `hasLogprobs` are written only with it. */
+/** Fields of an answer. Those after `hasLogprobs` are written only with it. */
 const ANSWER = { tokenId: 0, hasLogprobs: 1, topLength: 2, logprob: 3, rank: 4 } as const;
 const ANSWER_LENGTH = Object.keys(ANSWER).length;
 
@@ -133,7 +133,7 @@ export class JobBoard {
     Atomics.notify(this.#words, WORD.done);
   }
 
-  /** Of a job that others have ended. Null: they could not answer it. */
+  /** The answer to a job that another thread has ended. Null: that thread could not answer it. */
   readAnswer(index: number): RowAnswer | null {
     if (this.#isAnswered[index] === 0) return null;
     const at = index * ANSWER_LENGTH;
@@ -154,11 +154,11 @@ export class JobBoard {
   }
 
   /** Blocks until others have ended `count` jobs. False: they did not within that time after the last one. */
-  waitForDone(count: number, patienceMs: number): boolean {
+  waitForDone(count: number, timeoutMs: number): boolean {
     for (;;) {
       const done = Atomics.load(this.#words, WORD.done);
       if (done >= count) return true;
-      if (Atomics.wait(this.#words, WORD.done, done, patienceMs) === 'timed-out') return false;
+      if (Atomics.wait(this.#words, WORD.done, done, timeoutMs) === 'timed-out') return false;
     }
   }
 

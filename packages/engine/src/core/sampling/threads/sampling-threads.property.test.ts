@@ -11,7 +11,7 @@ import { SamplingThreads } from './sampling-threads.ts';
 
 /** Whole blocks, so that rows are read in place; `sampling-threads.test.ts` has rows that are copied. */
 const VOCAB_SIZE = 512;
-const MOST_ROWS = 40;
+const MAX_ROWS = 40;
 
 const cases = fc.record({
   kind: fc.constantFrom(...ROW_KINDS),
@@ -43,8 +43,8 @@ class CountingSampler extends Sampler {
   }
 }
 
-const logits = allocateRows(MOST_ROWS * VOCAB_SIZE);
-const threads = new SamplingThreads({ threadCount: 2, leastTokenCount: 0 });
+const logits = allocateRows(MAX_ROWS * VOCAB_SIZE);
+const threads = new SamplingThreads({ threadCount: 2, minTokenCount: 0 });
 const alone = new Sampler(VOCAB_SIZE);
 const drawJob: RowJob = {
   kind: 'draw',
@@ -64,7 +64,7 @@ const waitForOthers = (): void => block(100);
 
 /** All rows are copies of one. Gives what the threads said and how much of it this one did. */
 function answer(jobs: readonly RowJob[], row: Float32Array) {
-  for (let index = 0; index < MOST_ROWS; index++) logits.set(row, index * VOCAB_SIZE);
+  for (let index = 0; index < MAX_ROWS; index++) logits.set(row, index * VOCAB_SIZE);
   const own = new CountingSampler(VOCAB_SIZE);
   return { answers: threads.answer(own, logits, jobs, waitForOthers), ownCount: own.count };
 }
@@ -125,7 +125,7 @@ describe('SamplingThreads', () => {
   it('reads log probabilities of more rows than it has places for', () => {
     const row = caseRow({ kind: 'model', seed: 1, params: {}, edits: [], topLogprobCount: 5 }, VOCAB_SIZE);
     const jobs = Array.from({ length: 600 }, (_, index): RowJob => {
-      return { kind: 'read', row: index % MOST_ROWS, tokenId: index % VOCAB_SIZE, topCount: index % 60 };
+      return { kind: 'read', row: index % MAX_ROWS, tokenId: index % VOCAB_SIZE, topCount: index % 60 };
     });
     const { answers, ownCount } = answer(jobs, row);
     expect(ownCount).toBeLessThan(600);

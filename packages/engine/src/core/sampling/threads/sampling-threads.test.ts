@@ -17,7 +17,7 @@ let threads: SamplingThreads;
 afterEach(() => threads.dispose());
 
 /** Longer than a busy machine keeps this thread from a core. */
-const PATIENCE_MS = 500;
+const ANSWER_TIMEOUT_MS = 500;
 
 const nothing = (): void => {};
 
@@ -31,11 +31,16 @@ it('answers itself what a thread took and does not give back, and stops starting
     url: new URL('../../../../test/stuck-sampling-thread.ts', import.meta.url),
     execArgv: ['--conditions=source'],
   };
-  threads = new SamplingThreads({ threadCount: 1, leastTokenCount: 0, patienceMs: PATIENCE_MS, entry });
+  threads = new SamplingThreads({
+    threadCount: 1,
+    minTokenCount: 0,
+    answerTimeoutMs: ANSWER_TIMEOUT_MS,
+    entry,
+  });
   const isLost = (): boolean => {
     const startMs = performance.now();
     expect(threads.answer(sampler, logits, jobs, () => block(10))).toEqual(expected);
-    return performance.now() - startMs >= PATIENCE_MS;
+    return performance.now() - startMs >= ANSWER_TIMEOUT_MS;
   };
   let lostCount = 0;
   const lose = (): void => {
@@ -52,7 +57,7 @@ it('answers itself what a thread took and does not give back, and stops starting
 
 it('does without threads that fail at their start', async () => {
   const url = new URL('data:text/javascript,throw new Error("no thread")');
-  threads = new SamplingThreads({ threadCount: 2, leastTokenCount: 0, entry: { url, execArgv: [] } });
+  threads = new SamplingThreads({ threadCount: 2, minTokenCount: 0, entry: { url, execArgv: [] } });
   for (let round = 0; round < 20; round++) {
     expect(threads.answer(sampler, logits, jobs, nothing)).toEqual(expected);
     await new Promise(resolve => setTimeout(resolve, 5));
@@ -60,7 +65,7 @@ it('does without threads that fail at their start', async () => {
 });
 
 it('ends its threads, also while they start', async () => {
-  threads = new SamplingThreads({ threadCount: 2, leastTokenCount: 0 });
+  threads = new SamplingThreads({ threadCount: 2, minTokenCount: 0 });
   threads.answer(sampler, logits, jobs, nothing);
   await threads.dispose();
   await threads.dispose();

@@ -13,10 +13,13 @@ import { answerRowJob, type RowAnswer, type RowJob, weighsRow } from './row-job.
 export interface SamplingThreadsOptions {
   /** Threads besides the one that calls. They start with the first step that is worth it. */
   readonly threadCount: number;
-  /** Tokens of the rows of a step that are weighed from which on others are woken. Default: what pays for waking them. */
-  readonly leastTokenCount?: number;
+  /**
+   * Other threads are woken for steps whose weighed rows have at least this many tokens together. Default:
+   * where waking them pays off.
+   */
+  readonly minTokenCount?: number;
   /** How long others may take for a row. Unit: milliseconds. */
-  readonly patienceMs?: number;
+  readonly answerTimeoutMs?: number;
   /** Main module of the threads. Default: the entry of this folder. */
   readonly entry?: EntryModule;
 }
@@ -30,16 +33,19 @@ export interface SamplingThreadData {
 }
 
 /** Two rows of 131,072: with fewer tokens waking a thread costs about what it saves, and for greedy rows always (ADR 37). */
-const LEAST_TOKEN_COUNT = 262_144;
+const MIN_TOKEN_COUNT = 262_144;
 
 /** A thousand times what a row takes: a thread that needs longer has died, or the machine has no time for it. */
-const PATIENCE_MS = 1_000;
+const ANSWER_TIMEOUT_MS = 1_000;
 
-/** So often threads are started: where they keep failing, every attempt costs a step that long. */
-const CREW_LIMIT = 3;
+/**
+ * Maximum number of times that threads are started: where they keep failing, every attempt delays a step by
+ * the timeout.
+ */
+const POOL_LIMIT = 3;
 
 /** Threads with the board and the logits that they see. */
-interface Crew {
+interface ThreadPool {
   readonly board: JobBoard;
   readonly logits: SharedArrayBuffer;
   readonly workers: Set<Worker>;
@@ -47,8 +53,8 @@ interface Crew {
 
 export class SamplingThreads {
   readonly #options: SamplingThreadsOptions;
-  #crew: Crew | null = null;
-  #crewCount = 0;
+  #pool: ThreadPool | null = null;
+  #poolCount = 0;
 
   constructor(options: SamplingThreadsOptions) {
     this.#options = options;
@@ -64,8 +70,8 @@ export class SamplingThreads {
     jobs: readonly RowJob[],
     own: () => void,
   ): (RowAnswer | Error)[] {
-    const crew = this.#crewFor(logits, jobs, sampler.vocabSize);
-    if (crew === null) {
+    const pool = this.#poolFor(logits, jobs, sampler.vocabSize);
+    if (pool === null) {
       own();
       return jobs.map(job => tryJob(sampler, logits, job));
     }
@@ -73,26 +79,26 @@ export class SamplingThreads {
     const shareable = [...jobs.keys()].filter(index => (jobs[index]!.topCount ?? 0) <= TOP_LIMIT);
     for (let start = 0; start === 0 || start < shareable.length; start += JOB_LIMIT) {
       const indexes = shareable.slice(start, start + JOB_LIMIT);
-      crew.board.post(
+      pool.board.post(
         indexes.map(index => jobs[index]!),
-        Math.min(crew.workers.size, indexes.length),
+        Math.min(pool.workers.size, indexes.length),
       );
       if (start === 0) own();
-      if (!this.#finish(crew.board, sampler, logits, { jobs, indexes, answers })) break;
+      if (!this.#finish(pool.board, sampler, logits, { jobs, indexes, answers })) break;
     }
     return jobs.map((job, index) => answers[index] ?? tryJob(sampler, logits, job));
   }
 
   /** Ends the threads. */
   async dispose(): Promise<void> {
-    const crew = this.#crew;
-    if (crew === null) return;
-    this.#crew = null;
-    const ended = [...crew.workers].map(worker => {
+    const pool = this.#pool;
+    if (pool === null) return;
+    this.#pool = null;
+    const ended = [...pool.workers].map(worker => {
       worker.ref();
       return new Promise(resolve => worker.once('exit', resolve));
     });
-    crew.board.close();
+    pool.board.close();
     await Promise.all(ended);
   }
 
@@ -106,7 +112,7 @@ export class SamplingThreads {
     logits: Float32Array,
     round: {
       readonly jobs: readonly RowJob[];
-      /** Of the jobs on the board. */
+      /** Indexes of the jobs on the board. */
       readonly indexes: readonly number[];
       readonly answers: (RowAnswer | Error | undefined)[];
     },
@@ -118,7 +124,7 @@ export class SamplingThreads {
       answers[index] = tryJob(sampler, logits, jobs[index]!);
       otherCount--;
     }
-    if (!board.waitForDone(otherCount, this.#options.patienceMs ?? PATIENCE_MS)) {
+    if (!board.waitForDone(otherCount, this.#options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS)) {
       this.#abandon();
       return false;
     }
@@ -127,20 +133,20 @@ export class SamplingThreads {
   }
 
   /** Null where no other thread can help, or waking one does not pay. */
-  #crewFor(logits: Float32Array, jobs: readonly RowJob[], vocabSize: number): Crew | null {
-    const { threadCount, leastTokenCount = LEAST_TOKEN_COUNT } = this.#options;
+  #poolFor(logits: Float32Array, jobs: readonly RowJob[], vocabSize: number): ThreadPool | null {
+    const { threadCount, minTokenCount = MIN_TOKEN_COUNT } = this.#options;
     if (threadCount === 0 || jobs.length < 2) return null;
     let weighedCount = 0;
     for (const job of jobs) if (weighsRow(job)) weighedCount++;
-    if (weighedCount < 2 || weighedCount * vocabSize < leastTokenCount) return null;
+    if (weighedCount < 2 || weighedCount * vocabSize < minTokenCount) return null;
     const { buffer } = logits;
     if (!(buffer instanceof SharedArrayBuffer) || logits.byteOffset !== 0) return null;
-    if (this.#crew === null && this.#crewCount < CREW_LIMIT) this.#crew = this.#start(buffer, vocabSize);
-    return this.#crew?.logits === buffer && this.#crew.workers.size > 0 ? this.#crew : null;
+    if (this.#pool === null && this.#poolCount < POOL_LIMIT) this.#pool = this.#start(buffer, vocabSize);
+    return this.#pool?.logits === buffer && this.#pool.workers.size > 0 ? this.#pool : null;
   }
 
-  #start(logits: SharedArrayBuffer, vocabSize: number): Crew {
-    this.#crewCount++;
+  #start(logits: SharedArrayBuffer, vocabSize: number): ThreadPool {
+    this.#poolCount++;
     const board = new JobBoard();
     const { threadCount, entry = entryModule('./sampling-thread-entry', import.meta.url) } = this.#options;
     const workerData: SamplingThreadData = {
@@ -152,7 +158,7 @@ export class SamplingThreads {
     for (let index = 0; index < threadCount; index++) {
       const worker = new Worker(entry.url, { execArgv: [...entry.execArgv], workerData });
       workers.add(worker);
-      // One that fails is done without: rows are answered by those that are left.
+      // A thread that fails is not replaced: the remaining ones answer its rows.
       worker.on('error', () => workers.delete(worker));
       worker.once('exit', () => workers.delete(worker));
       // A process that has nothing else to do ends.
@@ -163,8 +169,8 @@ export class SamplingThreads {
 
   /** Abandons threads that hold jobs: they may still write, but to a board that is no longer read. */
   #abandon(): void {
-    for (const worker of this.#crew?.workers ?? []) void worker.terminate();
-    this.#crew = null;
+    for (const worker of this.#pool?.workers ?? []) void worker.terminate();
+    this.#pool = null;
   }
 }
 
