@@ -25,6 +25,8 @@ export interface StreamRequest<Input> {
 
 /** Most bytes of a stream that the thread has not taken. */
 const AHEAD_BYTES = 256 * 1024;
+/** Smaller parts are joined: a client may send a body byte by byte, and a message takes as long as some thousand bytes. */
+const MESSAGE_BYTES = 16 * 1024;
 
 /** One thread, started with the first stream and again after it has ended. An idle one keeps no process alive. */
 export class StreamWorker<Input, Result> {
@@ -121,14 +123,30 @@ class Flow {
 
 async function send(body: AsyncIterable<Uint8Array>, port: MessagePort, flow: Flow): Promise<void> {
   const post = (message: StreamMessage, transfer: Transferable[] = []) => port.postMessage(message, transfer);
+  let parts: Uint8Array[] = [];
+  let length = 0;
+  const postParts = async () => {
+    // A copy: parts are views of buffers that others use.
+    const bytes = new Uint8Array(length);
+    let end = 0;
+    for (const part of parts) {
+      bytes.set(part, end);
+      end += part.length;
+    }
+    post({ kind: 'part', bytes }, [bytes.buffer]);
+    parts = [];
+    length = 0;
+    await flow.add(end);
+  };
   for await (const part of body) {
     if (flow.isOver) return;
-    // A copy: parts are views of buffers that others use.
-    const bytes = new Uint8Array(part);
-    post({ kind: 'part', bytes }, [bytes.buffer]);
-    await flow.add(part.length);
+    parts.push(part);
+    length += part.length;
+    if (length < MESSAGE_BYTES) continue;
+    await postParts();
     if (flow.isOver) return;
   }
+  if (length > 0) await postParts();
   post({ kind: 'end' });
 }
 
