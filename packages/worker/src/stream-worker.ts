@@ -46,6 +46,8 @@ export class StreamWorker<Input, Result> {
   async run(input: Input, body: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<Result> {
     signal?.throwIfAborted();
     if (this.#isClosed) throw closed();
+    this.#worker ??= this.#start();
+    const worker = this.#worker;
     const { port1: port, port2: far } = new MessageChannel();
     const answer = Promise.withResolvers<Result>();
     const flow = new Flow();
@@ -54,16 +56,18 @@ export class StreamWorker<Input, Result> {
       else if (reply.kind === 'done') answer.resolve(reply.result as Result);
       else answer.reject(withFields(reply.error, reply.fields));
     });
-    port.once('close', () =>
+    port.once('close', () => {
+      if (flow.isOver) return;
+      // The thread has ended. Its own event comes when its heap is freed, which may take seconds.
+      this.#forget(worker);
       answer.reject(
         this.#isClosed ? closed() : new WorkerError('crashed', 'The thread of the stream has ended.'),
-      ),
-    );
+      );
+    });
     const onAbort = () => answer.reject(signal!.reason);
     signal?.addEventListener('abort', onAbort, { once: true });
-    this.#worker ??= this.#start();
     const request: StreamRequest<Input> = { input, port: far };
-    this.#worker.postMessage(request, [far]);
+    worker.postMessage(request, [far]);
     send(body, port, flow).catch(answer.reject);
     try {
       return await answer.promise;
@@ -85,13 +89,14 @@ export class StreamWorker<Input, Result> {
   #start(): Worker {
     const worker = new Worker(this.#entry.url, { execArgv: [...this.#entry.execArgv], env: {} });
     worker.unref();
-    const forget = () => {
-      if (worker === this.#worker) this.#worker = null;
-    };
     // Its streams learn it from their ports, which close with the thread.
-    worker.on('error', forget);
-    worker.on('exit', forget);
+    worker.on('error', () => this.#forget(worker));
+    worker.on('exit', () => this.#forget(worker));
     return worker;
+  }
+
+  #forget(worker: Worker): void {
+    if (worker === this.#worker) this.#worker = null;
   }
 }
 
