@@ -25,6 +25,8 @@ export interface StreamRequest<Input> {
 
 /** Most bytes of a stream that the thread has not taken. */
 const AHEAD_BYTES = 256 * 1024;
+/** Smaller parts are joined: a client may send a body byte by byte, and a message takes as long as some thousand bytes. */
+const MESSAGE_BYTES = 16 * 1024;
 
 /** One thread, started with the first stream and again after it has ended. An idle one keeps no process alive. */
 export class StreamWorker<Input, Result> {
@@ -44,6 +46,8 @@ export class StreamWorker<Input, Result> {
   async run(input: Input, body: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<Result> {
     signal?.throwIfAborted();
     if (this.#isClosed) throw closed();
+    this.#worker ??= this.#start();
+    const worker = this.#worker;
     const { port1: port, port2: far } = new MessageChannel();
     const answer = Promise.withResolvers<Result>();
     const flow = new Flow();
@@ -52,16 +56,18 @@ export class StreamWorker<Input, Result> {
       else if (reply.kind === 'done') answer.resolve(reply.result as Result);
       else answer.reject(withFields(reply.error, reply.fields));
     });
-    port.once('close', () =>
+    port.once('close', () => {
+      if (flow.isOver) return;
+      // The thread has ended. Its own event comes when its heap is freed, which may take seconds.
+      this.#forget(worker);
       answer.reject(
         this.#isClosed ? closed() : new WorkerError('crashed', 'The thread of the stream has ended.'),
-      ),
-    );
+      );
+    });
     const onAbort = () => answer.reject(signal!.reason);
     signal?.addEventListener('abort', onAbort, { once: true });
-    this.#worker ??= this.#start();
     const request: StreamRequest<Input> = { input, port: far };
-    this.#worker.postMessage(request, [far]);
+    worker.postMessage(request, [far]);
     send(body, port, flow).catch(answer.reject);
     try {
       return await answer.promise;
@@ -83,13 +89,14 @@ export class StreamWorker<Input, Result> {
   #start(): Worker {
     const worker = new Worker(this.#entry.url, { execArgv: [...this.#entry.execArgv], env: {} });
     worker.unref();
-    const forget = () => {
-      if (worker === this.#worker) this.#worker = null;
-    };
     // Its streams learn it from their ports, which close with the thread.
-    worker.on('error', forget);
-    worker.on('exit', forget);
+    worker.on('error', () => this.#forget(worker));
+    worker.on('exit', () => this.#forget(worker));
     return worker;
+  }
+
+  #forget(worker: Worker): void {
+    if (worker === this.#worker) this.#worker = null;
   }
 }
 
@@ -121,14 +128,30 @@ class Flow {
 
 async function send(body: AsyncIterable<Uint8Array>, port: MessagePort, flow: Flow): Promise<void> {
   const post = (message: StreamMessage, transfer: Transferable[] = []) => port.postMessage(message, transfer);
+  let parts: Uint8Array[] = [];
+  let length = 0;
+  const postParts = async () => {
+    // A copy: parts are views of buffers that others use.
+    const bytes = new Uint8Array(length);
+    let end = 0;
+    for (const part of parts) {
+      bytes.set(part, end);
+      end += part.length;
+    }
+    post({ kind: 'part', bytes }, [bytes.buffer]);
+    parts = [];
+    length = 0;
+    await flow.add(end);
+  };
   for await (const part of body) {
     if (flow.isOver) return;
-    // A copy: parts are views of buffers that others use.
-    const bytes = new Uint8Array(part);
-    post({ kind: 'part', bytes }, [bytes.buffer]);
-    await flow.add(part.length);
+    parts.push(part);
+    length += part.length;
+    if (length < MESSAGE_BYTES) continue;
+    await postParts();
     if (flow.isOver) return;
   }
+  if (length > 0) await postParts();
   post({ kind: 'end' });
 }
 

@@ -3,6 +3,7 @@
 
 import {
   describeJsonLimit,
+  type JsonSlice,
   JsonSliceTooLongError,
   JsonSyntaxError,
   JsonTextReader,
@@ -19,11 +20,16 @@ import {
 } from '@ortler/schemas';
 import { Turns } from '@ortler/worker';
 import { z } from 'zod';
-import type { ReadTrajectoryLog, TrajectoryLogOptions, TrajectorySpool } from '../ports/training-services.ts';
+import type {
+  ReadTrajectoryLog,
+  TrajectoryLogOptions,
+  TrajectoryRecord,
+  TrajectorySpool,
+} from '../ports/training-services.ts';
 import { safeParseBounded } from '../trpc/bounded-input.ts';
 import { invalidInput } from '../trpc/report-faults.ts';
 import { MetricError, MetricTallies } from './metric-tallies.ts';
-import { toTrajectoryRecord } from './to-trajectory-record.ts';
+import { type RecordPlace, toTrajectoryRecord } from './to-trajectory-record.ts';
 
 /** Longest single trajectory, and longest rest of a group. Unit: UTF-16 code units. */
 export const MAX_TRAJECTORY_LENGTH = 16 * 1024 * 1024;
@@ -105,15 +111,18 @@ class LogReading {
   async read(): Promise<ReadTrajectoryLog> {
     const first = await this.#reader.peek();
     if (first === '') throw invalidInput(toDetails(groupList, undefined, [], []));
-    // Without a prototype, `__proto__` is an ordinary key.
-    const head: Record<string, unknown> = Object.create(null);
+    const head: Record<string, unknown> = {};
     let groups: unknown;
     if (first === '{')
       await this.#reader.readObject(async key => {
         this.place = [key];
-        if (key !== 'trajectory_groups') head[key] = await this.#takeValue();
-        else if ((await this.#reader.peek()) === '[') groups = await this.#readGroups();
-        else groups = await this.#takeValue();
+        if (key === 'trajectory_groups') {
+          groups = (await this.#reader.peek()) === '[' ? await this.#readGroups() : await this.#takeValue();
+          return;
+        }
+        const value = await this.#takeValue();
+        // Others are only read for their syntax: together they may be far larger than memory.
+        if (Object.hasOwn(trajectoryLogHead.shape, key)) head[key] = value;
       });
     else throw invalidInput(toDetails(groupList, await this.#takeValue(), [], []));
     await this.#reader.readEnd();
@@ -158,8 +167,9 @@ class LogReading {
 
   async #readGroup(groupIndex: number, place: Keys): Promise<void> {
     const rest: string[] = [];
-    const restValues: Record<string, unknown> = Object.create(null);
     let restLength = 0;
+    let metrics: Record<string, number | boolean> = {};
+    let exceptionCount = 0;
     let group: Record<string, unknown> = {};
     await this.#reader.readObject(async key => {
       this.place = [...place, key];
@@ -172,19 +182,14 @@ class LogReading {
       const value = this.#parse(slice, MAX_DEPTH - TRAJECTORY_LEVEL);
       if (key === 'trajectories') group = { trajectories: value };
       else {
-        restValues[key] = value;
+        if (key === 'metrics') metrics = scalarsOf(value);
+        if (key === 'exceptions') exceptionCount = Array.isArray(value) ? value.length : 0;
         rest.push(`${JSON.stringify(key)}:${slice.text}`);
         restLength += slice.text.length;
       }
     });
     this.#report(toDetails(trajectoryList, group, place, []));
-    const { exceptions } = restValues;
-    this.#tally([...place, 'metrics'], () =>
-      this.#tallies.endGroup(
-        scalarsOf(restValues.metrics),
-        Array.isArray(exceptions) ? exceptions.length : 0,
-      ),
-    );
+    this.#tally([...place, 'metrics'], () => this.#tallies.endGroup(metrics, exceptionCount));
     if (this.#isSound) await this.#spool.addGroup({ groupIndex, json: `{${rest.join(',')}}` });
   }
 
@@ -192,19 +197,27 @@ class LogReading {
     this.place = place;
     await this.#pause();
     const slice = await this.#reader.takeValue(MAX_TRAJECTORY_LENGTH);
+    const at = { groupIndex, trajectoryIndex, receivedAtMs: this.#receivedAtMs };
+    const record = this.#toRecord(slice, at, place);
+    if (record !== null) await this.#spool.addTrajectory(record);
+  }
+
+  /**
+   * Not async: the objects of a trajectory take fifteen times the memory of its text, and an async function would keep them while it waits
+   * for the spool. Null: there are faults.
+   */
+  #toRecord(slice: JsonSlice, at: RecordPlace, place: Keys): TrajectoryRecord | null {
     const value = this.#parse(slice, MAX_DEPTH - TRAJECTORY_LEVEL);
     const parsed = safeParseBounded(wrappedTrajectory, { [WRAPPER]: value });
     if (!parsed.success) {
       this.#report(toDetails(wrappedTrajectory, { [WRAPPER]: value }, place, [WRAPPER], parsed.error));
-      return;
+      return null;
     }
     this.#trajectoryCount++;
     this.#checkCount(this.#trajectoryCount, 'trajectories', place);
     const checked = parsed.data[WRAPPER]!;
     this.#tally([...place, 'metrics'], () => this.#tallies.addTrajectory(checked.reward, checked.metrics));
-    if (!this.#isSound) return;
-    const at = { groupIndex, trajectoryIndex, receivedAtMs: this.#receivedAtMs };
-    await this.#spool.addTrajectory(toTrajectoryRecord(checked, slice.text, at));
+    return this.#isSound ? toTrajectoryRecord(checked, slice.text, at) : null;
   }
 
   /** Throws: `invalid_input`. */
