@@ -62,8 +62,11 @@ export interface AppOptions {
 
 /** Longest path segment; tRPC joins the procedure names of a batch into one. */
 const MAX_PARAM_LENGTH = 5_000;
-/** Longest time a client may take to send its request. */
-const REQUEST_TIMEOUT_MS = 120_000;
+/**
+ * Longest time a client may take to send its request. The thread that reads a log holds its client back, and where models keep all cores
+ * busy the largest log takes minutes. Source: Node's default.
+ */
+const REQUEST_TIMEOUT_MS = 300_000;
 /** Origin of a request line in absolute form, with the first slash of its path. */
 const ORIGIN = /^https?:\/\/[^/?#]*\/?/i;
 const RATE_LIMIT_HEADERS = ['limit', 'remaining', 'reset'].flatMap(part =>

@@ -168,7 +168,6 @@ export const SERVER_SETTINGS = {
     variable: 'ORTLER_STALLED_READER_MS',
     flag: '--stalled-reader-ms',
     valueName: 'milliseconds',
-    // The same as `REQUEST_TIMEOUT_MS` of `app.ts`, the longest time a request may take to arrive.
     fallback: '120000',
     description:
       'Idle write timeout: how long a client may stop reading a reply that is waiting for it before its connection is closed and its request aborted. A slow reader is not affected. Takes effect after one to two times that; 0 means no limit.',
