@@ -10,3 +10,4 @@ export { type RefusalClass, serveTasks } from './serve-tasks.ts';
 export { ShareQueue } from './share-queue.ts';
 export { StreamWorker } from './stream-worker.ts';
 export { nextTurn, Turns } from './turns.ts';
+export { WeightedSemaphore } from './weighted-semaphore.ts';

@@ -9,7 +9,7 @@ import {
   feedbackReplaceRequest,
   toValidationDetails,
 } from '@ortler/schemas';
-import { Turns } from '@ortler/worker';
+import { Turns, WeightedSemaphore } from '@ortler/worker';
 import type { z } from 'zod';
 import { BodyCounts } from '../body/body-counts.ts';
 import { parseJsonBody } from '../body/parse-json-body.ts';
@@ -19,7 +19,11 @@ import { ApiError } from '../trpc/errors.ts';
 import { invalidInput } from '../trpc/report-faults.ts';
 import { toFeedbackContent } from './to-feedback-record.ts';
 
-/** Reads the body of a route. Throws: `invalid_input`, `body_too_large`; the reason of the signal; what `body` throws. */
+/** Objects of a body take up to fourteen times the memory of its text. Unit: bytes of text. */
+const PARSED_BYTES = 32 * 1024 * 1024;
+const parsing = new WeightedSemaphore(PARSED_BYTES);
+
+/** Reads the body of a route; of several large ones some wait before they are parsed. Throws: `invalid_input`, `body_too_large`; the reason of the signal; what `body` throws. */
 export async function readFeedbackDrafts(
   kind: FeedbackBodyKind,
   body: AsyncIterable<Uint8Array>,
@@ -27,10 +31,20 @@ export async function readFeedbackDrafts(
 ): Promise<FeedbackDrafts> {
   const counts = new BodyCounts();
   const parts: Uint8Array[] = [];
+  let length = 0;
   for await (const part of body) {
     counts.add(part);
     parts.push(part);
+    length += part.length;
   }
+  return parsing.run(length, () => draftBody(kind, parts, signal));
+}
+
+async function draftBody(
+  kind: FeedbackBodyKind,
+  parts: readonly Uint8Array[],
+  signal: AbortSignal | undefined,
+): Promise<FeedbackDrafts> {
   const value = await parseJsonBody(parts, { style: 'detail', signal });
   if (kind === 'batch') return draftAll(parse(feedbackBatchCreateRequest, value).batch, signal);
   if (kind === 'create') return draftAll([parse(feedbackCreateRequest, value)], signal);
