@@ -13,7 +13,7 @@ import { compileForArm64, compileSanitised } from './compile-tests.mjs';
 const CASES = {
   product: runs({ daily: 500, full: 1_500 }),
   experts: runs({ daily: 200, full: 500 }),
-  attention: runs({ daily: 40, full: 60 }),
+  attention: runs({ daily: 20, full: 30 }),
   states: runs({ daily: 200, full: 400 }),
 };
 
