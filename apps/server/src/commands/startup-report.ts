@@ -5,6 +5,7 @@ import type { EngineInfo } from '@ortler/engine';
 import type { GraphVariant } from '@ortler/engine/graph-contract';
 import type { AutoPrecision } from '@ortler/model-builder';
 import type { DeviceChoice } from '@ortler/onnxruntime';
+import { speedNotes } from '../models/speed-notes.ts';
 
 /** A line for a GPU, or for one that cannot be used; empty on machines with a CPU only. */
 export function describeDevice({ device, facts, note, isFallback }: DeviceChoice): string {
@@ -37,9 +38,7 @@ export function describeModel(modelId: string, info: EngineInfo): string {
 
 /** Lines under the one of a model: why it runs slower than it could, and why chats with it fail. Empty: nothing to say. */
 export function describeNotes(info: EngineInfo): string {
-  const { backendNote, samplingNote, deviceNote, memoryNote } = info;
-  const notes = [backendNote, samplingNote, deviceNote, memoryNote].filter(note => note !== undefined);
-  const slower = notes.map(note => `slower than it could be: ${note}`);
+  const slower = speedNotes(info).map(note => `slower than it could be: ${note}`);
   return [...slower, ...describeTemplates(info)].map(note => `           ${note}\n`).join('');
 }
 

@@ -7,6 +7,7 @@ import { isOperatorError } from './is-operator-error.ts';
 import { createDownloadLog } from './log-downloads.ts';
 import type { CatalogEvent } from './model-catalog.ts';
 import type { ServerModelsOptions } from './server-models.ts';
+import { speedNotes } from './speed-notes.ts';
 
 /** `shown`: a person has read the failure, or the notes on a model that is ready, so the log leaves them out. */
 export type CatalogListener = (event: CatalogEvent) => 'shown' | undefined;
@@ -58,13 +59,9 @@ function logFailedModel(
   logger.error({ model: modelId, ...fault, retryAfterMs }, 'model could not be loaded');
 }
 
-function logNotes(
-  logger: Logger,
-  model: string,
-  { backendNote, samplingNote, deviceNote, memoryNote, templateNote, chatTemplate }: EngineInfo,
-): void {
-  for (const note of [backendNote, samplingNote, deviceNote, memoryNote])
-    if (note !== undefined) logger.warn({ model, note }, 'the model runs slower than it could');
+function logNotes(logger: Logger, model: string, info: EngineInfo): void {
+  for (const note of speedNotes(info)) logger.warn({ model, note }, 'the model runs slower than it could');
+  const { templateNote, chatTemplate } = info;
   if (templateNote !== undefined)
     logger.warn(
       { model, reason: templateNote },
