@@ -8,7 +8,7 @@
 
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { setPriority } from 'node:os';
+import { getPriority, setPriority } from 'node:os';
 import { parseArgs } from 'node:util';
 import { describeMachine } from '../describe-machine.ts';
 import { quantile } from '../quantile.ts';
@@ -30,8 +30,8 @@ const { values } = parseArgs({
 
 /** The priority of the client that measures. */
 const CLIENT_NICE = -15;
-/** The priority that it had: 0 where the system allows no higher one. */
-let clientNice = 0;
+/** The priority that it had: its own where the system allows no higher one. */
+let clientNice = getPriority();
 
 if (values.help) {
   console.log(
@@ -57,16 +57,17 @@ async function measure() {
 
 /** `work` with a high priority where the system allows it. Processes inherit a priority, so none may be started in it. */
 async function withPriority(work: () => Promise<void>): Promise<void> {
+  const ownNice = getPriority();
   try {
     setPriority(CLIENT_NICE);
-    clientNice = CLIENT_NICE;
   } catch {
-    clientNice = 0;
+    // Not allowed: it measures with its own.
   }
+  clientNice = getPriority();
   try {
     await work();
   } finally {
-    setPriority(0);
+    setPriority(ownNice);
   }
 }
 
