@@ -1,4 +1,4 @@
-// The engine and its matchers on a small vocabulary: ends, forced text, caches, and the death of the instance.
+// The engine and its matchers on a small vocabulary: end tokens, jump-forward decoding, caches, and the end of the instance.
 
 import { describe, expect, it } from 'vitest';
 import { type Grammar, GrammarRefused, MatcherFailed } from '../constraint.ts';
