@@ -46,10 +46,10 @@ export interface ContentHashOptions extends HashOptions {
 /**
  * Hex SHA-256 that names a build.
  * Throws: `unsupported` for a precision or KV cache type that the variant does not have, `source_invalid`, `weights_corrupt`,
- * the reason of `signal`.
+ * the reason of `signal`, `StampMissingError`.
  */
 export async function computeContentHash(options: ContentHashOptions): Promise<string> {
-  const { sourceDir, adapterDir, precision, variant, roundsActivations, stampDir, onBytes, signal } = options;
+  const { sourceDir, adapterDir, precision, variant, roundsActivations, stampDir } = options;
   checkPrecision(variant, precision);
   const kvType = settleKvType(variant, precision, options.kvType);
   const source = await findCheckpoint(sourceDir);
@@ -70,7 +70,7 @@ export async function computeContentHash(options: ContentHashOptions): Promise<s
   const rope = (await hasOtherFactors(source, options.contextLength)) ? ' short-factors' : '';
   const kind = `${variant} ${precision}${cache}${roundsActivations ? ' rounded' : ''}${rope}`;
   hash.update(`ortler ${GRAPH_FORMAT_VERSION} ${BUILDER_VERSION} ${kind}\n`);
-  for (const hashes of await hashFolders(folders, { onBytes, signal }))
+  for (const hashes of await hashFolders(folders, options))
     for (const [name, sha256] of [...hashes].toSorted()) hash.update(`${name} ${sha256}\n`);
   return hash.digest('hex');
 }

@@ -14,6 +14,7 @@ import { computeContentHash, settleKvType, stampPathFor } from './content-hash.t
 import { ModelBuildError } from './errors.ts';
 import { ensureExport } from './exported/ensure-export.ts';
 import { findExports } from './exported/find-exports.ts';
+import { type HashOptions, StampMissingError } from './file-hashes.ts';
 
 export interface EnsureModelOptions {
   /**
@@ -49,16 +50,47 @@ export interface EnsureModelOptions {
  * Mutates: the disk, inside `cacheDir`. Throws: `ModelBuildError`, or the reason of `signal`.
  */
 export async function ensureModel(options: EnsureModelOptions): Promise<string> {
-  const { sourceDir, adapterDir, cacheDir, precision, variant = 'kernels', kvType, signal } = options;
-  if (await isBuilt(options)) return sourceDir;
+  const { sourceDir, cacheDir, precision, variant = 'kernels', signal } = options;
+  const hashing: HashOptions = { onBytes: hashProgress(options), signal };
+  if (await isBuilt(options, hashing)) return sourceDir;
   await removeAbandonedBuilds(cacheDir, Date.now());
-  const onBytes = hashProgress(options);
   const exports = await findExports(sourceDir, variant);
   if (exports !== undefined) {
     refuseAdapter(options, 'was exported by another program');
     refuseOtherCache(options, VARIANT_KV_TYPES.slots[0], 'was exported by another program');
-    return ensureExport({ exports, cacheDir, precision, variant, onBytes, signal });
+    return ensureExport({ exports, cacheDir, precision, variant, ...hashing });
   }
+  const { isIntact, ...build } = await identifyBuild(options, hashing);
+  if (await keepIntactFolder(build.outputDir, isIntact)) return build.outputDir;
+  const result = await buildHashedModel({ ...options, ...build });
+  if (result.kind === 'taken' && !(await isIntact())) {
+    const message = `${build.outputDir} was made by another process while it was built here, and is not usable`;
+    throw new ModelBuildError('write_failed', message, { file: build.outputDir });
+  }
+  return build.outputDir;
+}
+
+/**
+ * Path that `ensureModel` would return, where the stamps of the files tell it; undefined where a file must be hashed or a
+ * model be built, and for an export. Throws: as `ensureModel`.
+ */
+export async function findKnownModel(options: EnsureModelOptions): Promise<string | undefined> {
+  const { sourceDir, variant = 'kernels', signal } = options;
+  const hashing: HashOptions = { stampsOnly: true, signal };
+  try {
+    if (await isBuilt(options, hashing)) return sourceDir;
+    if ((await findExports(sourceDir, variant)) !== undefined) return undefined;
+    const { outputDir, isIntact } = await identifyBuild(options, hashing);
+    return (await isIntact()) ? outputDir : undefined;
+  } catch (error) {
+    if (error instanceof StampMissingError) return undefined;
+    throw error;
+  }
+}
+
+/** Where the build of a checkpoint is or would be. Throws: `ModelBuildError`, or as the hashing. */
+async function identifyBuild(options: EnsureModelOptions, hashing: HashOptions) {
+  const { sourceDir, adapterDir, cacheDir, precision, variant = 'kernels', kvType, contextLength } = options;
   const stampDir = join(cacheDir, 'stamps');
   const contentHash = await computeContentHash({
     sourceDir,
@@ -66,10 +98,9 @@ export async function ensureModel(options: EnsureModelOptions): Promise<string> 
     precision,
     variant,
     kvType,
-    contextLength: options.contextLength,
+    contextLength,
     stampDir,
-    onBytes,
-    signal,
+    ...hashing,
   });
   const kind = [
     ...(variant === 'kernels' ? [] : [variant]),
@@ -81,15 +112,9 @@ export async function ensureModel(options: EnsureModelOptions): Promise<string> 
   const isIntact = async () => {
     const manifest = await readBuildManifest(outputDir).catch(() => undefined);
     if (manifest?.contentHash !== contentHash) return false;
-    return (await findDamagedFile(outputDir, manifest, { stampPath, onBytes, signal })) === undefined;
+    return (await findDamagedFile(outputDir, manifest, { stampPath, ...hashing })) === undefined;
   };
-  if (await keepIntactFolder(outputDir, isIntact)) return outputDir;
-  const result = await buildHashedModel({ ...options, outputDir, contentHash, stampPath });
-  if (result.kind === 'taken' && !(await isIntact())) {
-    const message = `${outputDir} was made by another process while it was built here, and is not usable`;
-    throw new ModelBuildError('write_failed', message, { file: outputDir });
-  }
-  return outputDir;
+  return { outputDir, contentHash, stampPath, isIntact };
 }
 
 /**
@@ -97,18 +122,14 @@ export async function ensureModel(options: EnsureModelOptions): Promise<string> 
  *
  * Throws: `unsupported` for other versions and with an adapter, `weights_corrupt` for a damaged one.
  */
-async function isBuilt(options: EnsureModelOptions): Promise<boolean> {
-  const { sourceDir, cacheDir, signal } = options;
+async function isBuilt(options: EnsureModelOptions, hashing: HashOptions): Promise<boolean> {
+  const { sourceDir, cacheDir } = options;
   const manifest = await readBuildManifest(sourceDir);
   if (manifest === undefined) return false;
   refuseAdapter(options, 'is built already');
   refuseOtherCache(options, manifest.kvType, 'is built already');
   const stampPath = await stampPathFor(sourceDir, join(cacheDir, 'stamps'));
-  const damaged = await findDamagedFile(sourceDir, manifest, {
-    stampPath,
-    onBytes: hashProgress(options),
-    signal,
-  });
+  const damaged = await findDamagedFile(sourceDir, manifest, { stampPath, ...hashing });
   if (damaged === undefined) return true;
   const message = `${damaged} is missing or not what was built; build the checkpoint again`;
   throw new ModelBuildError('weights_corrupt', message, { file: damaged });

@@ -35,18 +35,25 @@ export interface FolderFiles {
 export interface HashOptions {
   readonly onBytes?: ((doneBytes: number, totalBytes: number) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Throws `StampMissingError` where a file would have to be read. Default: false. */
+  readonly stampsOnly?: boolean | undefined;
 }
+
+/** A file has no stamp, or changed since it was stamped. */
+export class StampMissingError extends Error {}
 
 /**
  * Hex SHA-256 of each file, by folder and name. Files that did not change since they were hashed are not read again.
  *
- * Throws: `source_invalid`, the reason of `signal`.
+ * Throws: `source_invalid`, the reason of `signal`, `StampMissingError`.
  */
 export async function hashFolders(
   folders: readonly FolderFiles[],
   options: HashOptions,
 ): Promise<readonly ReadonlyMap<string, string>[]> {
   const surveys = await Promise.all(folders.map(surveyFolder));
+  if (options.stampsOnly === true && surveys.some(({ pending }) => pending.length > 0))
+    throw new StampMissingError('files have to be hashed');
   const totalBytes = surveys.reduce((sum, { pendingBytes }) => sum + pendingBytes, 0);
   let doneBytes = 0;
   const onBytes = (bytes: number) => {

@@ -7,7 +7,7 @@ import { entryModule } from '@ortler/worker';
 import type { BuildProgress } from './build-model.ts';
 import type { BuildReport, BuildTask } from './build-worker-entry.ts';
 import { type AutoPrecision, explainPrecision } from './choose-precision.ts';
-import type { EnsureModelOptions } from './ensure-model.ts';
+import { type EnsureModelOptions, findKnownModel } from './ensure-model.ts';
 import { ModelBuildError } from './errors.ts';
 import { markBuildUsed } from './prune-builds.ts';
 import { settleVariant } from './settle-variant.ts';
@@ -51,6 +51,12 @@ export async function prepareModel({
     contextLength,
     modelDefaults,
   };
+  // Most starts find their model built, and need no thread.
+  const known = await findKnownModel({ ...task, signal });
+  if (known !== undefined) {
+    await markBuildUsed(known, cacheDir, Date.now());
+    return known;
+  }
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const { url, execArgv } = entryModule('./build-worker-entry', import.meta.url);
   const worker = new Worker(url, { workerData: task, execArgv: [...execArgv] });

@@ -20,7 +20,7 @@ import { promisify } from 'node:util';
 import { MANIFEST_FILE } from '@ortler/engine/graph-contract';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { BuildProgress } from '../src/build-model.ts';
-import { ensureModel } from '../src/ensure-model.ts';
+import { ensureModel, findKnownModel } from '../src/ensure-model.ts';
 import { createTinyCheckpoint } from '../src/testing/tiny-model.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
@@ -229,6 +229,32 @@ describe('what a killed build left', () => {
     const left = await builtFolders();
     expect(left).toContain(fresh);
     expect(left).not.toContain(old);
+  });
+});
+
+describe('a model that is known', () => {
+  const find = (sourceDir = source) => findKnownModel({ sourceDir, cacheDir, precision: 'f32' });
+
+  it('is found from its stamps, and only as long as no file changed', async () => {
+    expect(await find()).toBeUndefined();
+    const { path } = await ensure();
+    expect(await find()).toBe(path);
+    const moment = new Date();
+    await utimes(join(source, 'model.safetensors'), moment, moment);
+    expect(await find()).toBeUndefined();
+    expect((await ensure()).path).toBe(path);
+    expect(await find()).toBe(path);
+    await utimes(join(path, 'model.onnx.data'), moment, moment);
+    expect(await find()).toBeUndefined();
+  });
+
+  it('is a built folder whose files were read once', async () => {
+    const { path } = await ensure();
+    const copy = `${path}-copy`;
+    await cp(path, copy, { recursive: true });
+    expect(await find(copy)).toBeUndefined();
+    await ensure(copy);
+    expect(await find(copy)).toBe(copy);
   });
 });
 

@@ -2,7 +2,6 @@
 // SQLite in the data folder.
 
 import type { Database } from './database.ts';
-import { openPostgres } from './postgres/open-postgres.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
 import type { StatementTrace } from './storage-dialect.ts';
 
@@ -18,13 +17,14 @@ export interface DatabaseOptions {
 }
 
 /** Throws: `DatabaseError` when the folder or the PostgreSQL server cannot be used. */
-export function openDatabase({
+export async function openDatabase({
   dataDir,
   databaseUrl,
   queryTimeLimitMs,
   trace,
 }: DatabaseOptions): Promise<Database> {
-  return databaseUrl === undefined
-    ? openSqlite(dataDir, queryTimeLimitMs, trace)
-    : openPostgres(databaseUrl, queryTimeLimitMs, trace);
+  if (databaseUrl === undefined) return openSqlite(dataDir, queryTimeLimitMs, trace);
+  // Most servers have no PostgreSQL, and start without its modules.
+  const { openPostgres } = await import('./postgres/open-postgres.ts');
+  return openPostgres(databaseUrl, queryTimeLimitMs, trace);
 }

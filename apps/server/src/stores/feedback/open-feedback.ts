@@ -1,12 +1,7 @@
 // Opens the feedback store: ClickHouse when its URL is configured, else the transactional database.
 
 import type { FeedbackStore } from '@ortler/api';
-import { openClickHouse } from '../../db/clickhouse/open-clickhouse.ts';
-import { createWriteLock } from '../../db/clickhouse/write-lock.ts';
 import type { Database, DatabaseCondition } from '../../db/database.ts';
-import { createClickHouseFeedbackStore } from './clickhouse/clickhouse-feedback-store.ts';
-import { createClickHousePayloadIndexes } from './clickhouse/clickhouse-payload-indexes.ts';
-import { createFeedbackWriter } from './clickhouse/feedback-writer.ts';
 import { createFeedbackStore } from './feedback-store.ts';
 import { createPayloadIndexes, type PayloadIndexes } from './payload-indexes.ts';
 
@@ -37,17 +32,7 @@ export async function openFeedback(database: Database, options: FeedbackOptions)
       databases: [],
       close: async () => undefined,
     };
-  const clickHouse = await openClickHouse({ url, queryTimeLimitMs });
-  const lock = await createWriteLock(database, dataDir);
-  const writer = createFeedbackWriter(clickHouse, lock);
-  return {
-    store: createClickHouseFeedbackStore(clickHouse, writer),
-    indexes: createClickHousePayloadIndexes(clickHouse),
-    databases: [{ name: 'clickhouse', condition: () => clickHouse.ping().then(() => 'ready') }],
-    async close() {
-      await writer.close();
-      await lock.close();
-      await clickHouse.close();
-    },
-  };
+  // Most servers have none, and start without its modules.
+  const { openClickHouseFeedback } = await import('./clickhouse/open-clickhouse-feedback.ts');
+  return openClickHouseFeedback(database, { url, dataDir, queryTimeLimitMs });
 }
