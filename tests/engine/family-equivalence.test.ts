@@ -1,11 +1,13 @@
-// Every family that is built, quantised, through the engine and its scheduler: log probabilities are near those of transformers, and
-// the same bit for bit whether a prompt is computed alone, beside others, in chunks, or taken from the prefix cache.
+// Every family that is built, in q8 or q4, through the engine and its scheduler: log probabilities are near those of transformers, and
+// the same bit for bit whether a prompt is computed alone, beside others, in chunks, or taken from the prefix cache. A long search
+// has both precisions; else `tests/server/families.test.ts` has the other one.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createEngine, type Engine } from '@ortler/engine';
 import { buildModel } from '@ortler/model-builder';
+import { IS_LONG_RUN } from 'test-runs';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import {
   DECODER_GOLDENS,
@@ -21,7 +23,12 @@ const SHARED_LENGTH = 29;
 const folder = mkdtempSync(join(tmpdir(), 'ortler-families-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-describe.each(DECODER_GOLDENS)('$family', ({ family, cases }) => {
+const FAMILIES = DECODER_GOLDENS.map((golden, i) => ({
+  ...golden,
+  precisions: IS_LONG_RUN ? PRECISIONS : [PRECISIONS[(i + 1) % PRECISIONS.length]!],
+}));
+
+describe.each(FAMILIES)('$family', ({ family, cases, precisions }) => {
   const golden = cases[0]!;
   const prompt = golden.prompts.at(-1)!;
   const source = join(folder, family, 'source');
@@ -30,7 +37,7 @@ describe.each(DECODER_GOLDENS)('$family', ({ family, cases }) => {
   beforeAll(() => writeGoldenCheckpoint(source, golden));
   afterEach(() => Promise.all(engines.splice(0).map(engine => engine.close())));
 
-  test.each(PRECISIONS)('in %s', async precision => {
+  test.each(precisions)('in %s', async precision => {
     const modelDir = join(folder, family, precision);
     await buildModel({ sourceDir: source, outputDir: modelDir, precision });
     const start = async (prefillChunkLength: number) => {

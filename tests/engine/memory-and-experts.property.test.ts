@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { type CoreOptions, type EngineCore, loadCore, type TuningOptions } from '@ortler/engine/testing';
 import { buildModel } from '@ortler/model-builder';
 import fc from 'fast-check';
-import { IS_FULL_RUN, runs } from 'test-runs';
+import { IS_FULL_RUN, IS_LONG_RUN, runs } from 'test-runs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DECODER_GOLDENS, writeGoldenCheckpoint } from '../../packages/model-builder/test/decoder-golden.ts';
 import { createFailingCore, play, playAlone, randomRequests } from './random-schedules.ts';
@@ -50,8 +50,8 @@ const prompts = fc
 const requests = randomRequests(prompts);
 
 const MODELS = [...MEMORY_FAMILIES, ...EXPERT_FAMILIES, ...LATENT_FAMILIES].flatMap((family, index) => {
-  // Experts have no state of their own, so one kind is enough, and a daily run has one kind of each family.
-  const isWhole = IS_FULL_RUN && MEMORY_FAMILIES.includes(family);
+  // One kind of each family. A long search has all of those with states.
+  const isWhole = IS_LONG_RUN && MEMORY_FAMILIES.includes(family);
   const kinds = isWhole ? KINDS : [KINDS[(2 * index) % KINDS.length]!];
   return kinds.map(kind => ({ family, ...kind }));
 });

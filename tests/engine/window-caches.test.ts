@@ -18,7 +18,7 @@ import {
 import { buildModel } from '@ortler/model-builder';
 import { selectBackend } from '@ortler/onnxruntime';
 import fc from 'fast-check';
-import { IS_FULL_RUN, runs } from 'test-runs';
+import { IS_FULL_RUN, IS_LONG_RUN, runs } from 'test-runs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   DECODER_GOLDENS,
@@ -192,8 +192,8 @@ async function playAlone(core: EngineCore, entries: readonly Entry[]): Promise<M
 
 describe.each(FAMILIES)('$family', ({ golden, isSharing }) => {
   const index = FAMILIES.findIndex(family => family.golden === golden);
-  // A daily run has one kind of each family.
-  const kinds = IS_FULL_RUN ? KINDS : [KINDS[index % KINDS.length]!];
+  // One kind of each family, but for a long search.
+  const kinds = IS_LONG_RUN ? KINDS : [KINDS[index % KINDS.length]!];
 
   describe.each(kinds)('in $precision with a $kvType cache', ({ precision, kvType }) => {
     let root: string;

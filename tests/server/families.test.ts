@@ -1,6 +1,6 @@
 // Every family that is built, through the server, in q8 or q4: over HTTP the log probabilities are near those of transformers, and those
 // of the engine bit for bit, whether a prompt is computed alone, beside others, in chunks, or taken from the prefix cache.
-// `tests/engine/family-equivalence.test.ts` has every family in both precisions.
+// `tests/engine/family-equivalence.test.ts` has the other precision.
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type RunningServer, startServer } from '../support/server.ts';
 import { readEvents } from '../support/sse.ts';
 
-const REQUEST_COUNT = runs({ daily: 50, full: 200 });
+const REQUEST_COUNT = runs({ daily: 50, full: 100 });
 
 let server: RunningServer;
 beforeAll(async () => {

@@ -10,6 +10,9 @@ export const IS_FULL_RUN = ASKED !== undefined;
 const FACTOR = ASKED === undefined || ASKED === 'full' ? 1 : Number(ASKED);
 if (!(FACTOR >= 1)) throw new Error(`TEST_RUNS must be "full" or a number from 1; got "${ASKED}".`);
 
+/** Whether this run searches longer than continuous integration: it also has the slow combinations. */
+export const IS_LONG_RUN = FACTOR > 1;
+
 export interface RunCounts {
   /** Enough to catch the usual mistake. */
   readonly daily: number;

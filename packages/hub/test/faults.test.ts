@@ -102,7 +102,7 @@ describe('a download overcomes', () => {
         await fetchModel(NAME, { ...temporary.options, tuning });
         expect(await findHalfMade(temporary, NAME, files, NEEDED)).toEqual([]);
       }),
-      { numRuns: runs({ daily: 15, full: 150 }) },
+      { numRuns: runs({ daily: 15, full: 60 }) },
     );
   }, 120_000);
 });

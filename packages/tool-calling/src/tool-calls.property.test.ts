@@ -11,7 +11,7 @@ import { NAMED_DIALECTS, TOOL_DIALECT_NAMES } from './dialects/named-dialects.ts
 import { createToolGrammar } from './grammar/tool-grammar.ts';
 import type { CallRule, ToolDialect } from './tool-dialect.ts';
 
-const COUNT = runs({ daily: 2, full: Math.ceil(2000 / 3 / TOOL_DIALECT_NAMES.length) });
+const COUNT = runs({ daily: 2, full: Math.ceil(1000 / 3 / TOOL_DIALECT_NAMES.length) });
 const LOOP_COUNT = runs({ daily: 1, full: 10 });
 const validators = new Map(
   EXAMPLE_TOOLS.map(({ name, parameters }) => [

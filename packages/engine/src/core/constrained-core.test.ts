@@ -126,7 +126,7 @@ describe('a choice that is free up to a trigger', () => {
     { timeout: 120_000 },
     async (_, constraint, whole) => {
       let triggeredCount = 0;
-      for (let seed = 0; seed < runs({ daily: 60, full: 200 }); seed++) {
+      for (let seed = 0; seed < runs({ daily: 60, full: 100 }); seed++) {
         const message = request(null, {
           constraint,
           maxTokens: 40,
@@ -451,7 +451,7 @@ describe('constrained choices under random schedules', () => {
             expect(together.get(`${message.requestId}/${choiceIndex}`)).toEqual(answer);
         }
       }),
-      { numRuns: runs({ daily: 15, full: 60 }) },
+      { numRuns: runs({ daily: 15, full: 30 }) },
     );
     // A daily run may miss these rare events.
     if (!IS_FULL_RUN) return;

@@ -133,7 +133,7 @@ describe('schemas with a proof that no value fits two of them', () => {
         for (const value of VALUES)
           expect([one, other].every(schema => judge({ ...schema, $defs }, value).isValid)).toBe(false);
       }),
-      { numRuns: runs({ daily: 150, full: 1_000 }) },
+      { numRuns: runs({ daily: 150, full: 400 }) },
     );
     expect(provenCount).toBeGreaterThan(20);
   });
