@@ -2,8 +2,7 @@
 
 import { openClickHouse } from '../../../db/clickhouse/open-clickhouse.ts';
 import { createWriteLock } from '../../../db/clickhouse/write-lock.ts';
-import type { Database } from '../../../db/database.ts';
-import type { OpenFeedback } from '../open-feedback.ts';
+import type { Database, DatabaseCondition } from '../../../db/database.ts';
 import { createClickHouseFeedbackStore } from './clickhouse-feedback-store.ts';
 import { createClickHousePayloadIndexes } from './clickhouse-payload-indexes.ts';
 import { createFeedbackWriter } from './feedback-writer.ts';
@@ -19,14 +18,15 @@ export interface ClickHouseFeedbackOptions {
 export async function openClickHouseFeedback(
   database: Database,
   { dataDir, url, queryTimeLimitMs }: ClickHouseFeedbackOptions,
-): Promise<OpenFeedback> {
+) {
   const clickHouse = await openClickHouse({ url, queryTimeLimitMs });
   const lock = await createWriteLock(database, dataDir);
   const writer = createFeedbackWriter(clickHouse, lock);
+  const condition = (): Promise<DatabaseCondition> => clickHouse.ping().then(() => 'ready');
   return {
     store: createClickHouseFeedbackStore(clickHouse, writer),
     indexes: createClickHousePayloadIndexes(clickHouse),
-    databases: [{ name: 'clickhouse', condition: () => clickHouse.ping().then(() => 'ready') }],
+    databases: [{ name: 'clickhouse', condition }] as const,
     async close() {
       await writer.close();
       await lock.close();
