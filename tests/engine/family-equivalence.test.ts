@@ -1,6 +1,6 @@
 // Every family that is built, in q8 or q4, through the engine and its scheduler: log probabilities are near those of transformers, and
 // the same bit for bit whether a prompt is computed alone, beside others, in chunks, or taken from the prefix cache. A long search
-// has both precisions; else `tests/server/families.test.ts` has the other one.
+// has both precisions; else the builder's own `family-equivalence.test.ts` has the other one.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -11,10 +11,10 @@ import { compileForArm64, compileSanitised } from './compile-tests.mjs';
 
 /** Random cases of each part of the program. */
 const CASES = {
-  product: runs({ daily: 300, full: 700 }),
-  experts: runs({ daily: 100, full: 250 }),
+  product: runs({ daily: 300, full: 500 }),
+  experts: runs({ daily: 100, full: 200 }),
   attention: runs({ daily: 10, full: 20 }),
-  states: runs({ daily: 60, full: 150 }),
+  states: runs({ daily: 60, full: 100 }),
 };
 
 type Part = keyof typeof CASES;
