@@ -23,6 +23,20 @@ it('counts nothing inside texts', () => {
   expect(excess({ a: ',,,,,,{{[[', 'b"': '\\",,,,' })).toBeNull();
 });
 
+it('counts nothing inside long texts, with quotes and backslashes at any place, in pieces as whole', () => {
+  for (let length = 28; length < 72; length++)
+    for (const inside of [',', '",', '\\', '\\",', '\\\\', ',"\\'.repeat(20)]) {
+      const text = `${'x'.repeat(length)}${inside}${'y,'.repeat(40)}`;
+      const bytes = bytesOf(JSON.stringify([text, { [text]: 1 }, text, 2]));
+      for (const size of [1, 7, 33, bytes.length]) {
+        const counter = new JsonCounter({ maxValueCount: 6, maxKeyCount: 1 });
+        for (let at = 0; at < bytes.length; at += size)
+          expect(counter.add(bytes.subarray(at, at + size)), `${inside} after ${length}`).toBeNull();
+        expect(counter.add(bytesOf(',1')), `${inside} after ${length}`).toBe('maxValueCount');
+      }
+    }
+});
+
 it('leaves broken text to the parser', () => {
   for (const text of ['', '{', ']]]', '"', ',,']) expect(excessOf(text)).toBeNull();
 });

@@ -30,16 +30,26 @@ export class JsonCounter {
     let valueCount = this.#valueCount;
     let isInString = this.#isInString;
     let isEscaped = this.#isEscaped;
+    let plainCount = 0;
     for (let at = 0; at < bytes.length; at++) {
       const byte = bytes[at];
       if (isInString) {
         if (isEscaped) isEscaped = false;
         else if (byte === BACKSLASH) isEscaped = true;
         else if (byte === QUOTE) isInString = false;
+        else if (++plainCount === SHORT_STRING) {
+          plainCount = 0;
+          const quote = bytes.indexOf(QUOTE, at);
+          const end = quote === -1 ? bytes.length : quote;
+          isEscaped = hasOddBackslashes(bytes, end);
+          at = end - 1;
+        }
         continue;
       }
-      if (byte === QUOTE) isInString = true;
-      else if (byte === BRACE || byte === BRACKET) {
+      if (byte === QUOTE) {
+        isInString = true;
+        plainCount = 0;
+      } else if (byte === BRACE || byte === BRACKET) {
         open.push(byte === BRACE ? 0 : -1);
         valueCount++;
       } else if (byte === CLOSING_BRACE || byte === CLOSING_BRACKET) open.pop();
@@ -60,6 +70,16 @@ export class JsonCounter {
     return null;
   }
 }
+
+/** Whether what stands at `end` is escaped, where a byte before it is no backslash. */
+function hasOddBackslashes(bytes: Uint8Array, end: number): boolean {
+  let count = 0;
+  while (bytes[end - 1 - count] === BACKSLASH) count++;
+  return count % 2 === 1;
+}
+
+/** From here on the end of a string is looked for natively: a call costs as much as some dozen bytes of the loop. */
+const SHORT_STRING = 32;
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;

@@ -1,6 +1,7 @@
 // The embedded SQLite database: one file in the data folder, one writer thread and several reader threads.
 
 import { chmod, mkdir } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { explainUnwritable } from '@ortler/model-builder';
 import { Kysely } from 'kysely';
@@ -21,8 +22,11 @@ export const DATABASE_FILE = 'ortler.db';
 
 /** Two, so that one slow query does not make every other one wait. */
 const READER_COUNT = 2;
-/** Threads for queries whose cost a caller decides. */
-const QUERY_READER_COUNT = 4;
+/**
+ * Threads for queries whose cost a caller decides; a team uses half of them. Not more than cores, so that one team's queries leave a
+ * core to the event loop, and not less than 2, so that another team's find a thread.
+ */
+const QUERY_READER_COUNT = Math.max(2, Math.min(4, availableParallelism()));
 
 /** How long a start waits for the check of the file; that of a large one ends while the server runs. Unit: milliseconds. */
 const START_CHECK_MS = 5_000;
