@@ -27,6 +27,8 @@ function readInSlices(text: string, options: SlicedJsonOptions = {}): { value: u
 }
 
 const lengths = fc.integer({ min: 1, max: 40 });
+/** Nearly every string is long, some are, none is. */
+const longLengths = fc.constantFrom(1, 2, 4, 1_000);
 const values = fc.letrec<{ value: unknown }>(tie => ({
   value: fc.oneof(
     { maxDepth: 4 },
@@ -41,13 +43,19 @@ const values = fc.letrec<{ value: unknown }>(tie => ({
 describe('JSON that is read in slices', () => {
   it('is the same value, with its keys in the same order, whatever the slices are', () => {
     fc.assert(
-      fc.property(values, fc.constantFrom(0, 1), lengths, (value, indent, sliceLength) => {
-        const text = JSON.stringify(value, null, indent);
-        const read = readInSlices(text, { sliceLength }).value;
-        const expected = parseLosslessJson(text);
-        expect(read).toStrictEqual(expected);
-        expect(JSON.stringify(read, printBig)).toBe(JSON.stringify(expected, printBig));
-      }),
+      fc.property(
+        values,
+        fc.constantFrom(0, 1),
+        lengths,
+        longLengths,
+        (value, indent, sliceLength, longLength) => {
+          const text = JSON.stringify(value, null, indent);
+          const read = readInSlices(text, { sliceLength, longLength }).value;
+          const expected = parseLosslessJson(text);
+          expect(read).toStrictEqual(expected);
+          expect(JSON.stringify(read, printBig)).toBe(JSON.stringify(expected, printBig));
+        },
+      ),
       { numRuns: runs({ daily: 200, full: 1_000 }) },
     );
   });
@@ -88,11 +96,12 @@ describe('JSON that is read in slices', () => {
       fc.property(
         fc.array(pieces, { maxLength: 12 }),
         fc.integer({ min: 1, max: 9 }),
-        (parts, sliceLength) => {
+        longLengths,
+        (parts, sliceLength, longLength) => {
           const text = parts.join('');
           const expected = outcome(() => parseLosslessJson(text));
           if (!('value' in (expected as object))) refused++;
-          expect(outcome(() => readInSlices(text, { sliceLength }).value)).toEqual(expected);
+          expect(outcome(() => readInSlices(text, { sliceLength, longLength }).value)).toEqual(expected);
         },
       ),
       { numRuns: count },
@@ -105,13 +114,14 @@ describe('JSON that is read in slices', () => {
       fc.property(
         values,
         lengths,
+        longLengths,
         fc.nat(),
-        fc.constantFrom(...'{}[],:"0 x'),
-        (value, sliceLength, at, other) => {
+        fc.constantFrom(...'{}[],:"0 x\\\n'),
+        (value, sliceLength, longLength, at, other) => {
           const text = JSON.stringify(value);
           const place = at % text.length;
           const changed = text.slice(0, place) + other + text.slice(place + 1);
-          expect(outcome(() => readInSlices(changed, { sliceLength }).value)).toEqual(
+          expect(outcome(() => readInSlices(changed, { sliceLength, longLength }).value)).toEqual(
             outcome(() => parseLosslessJson(changed)),
           );
         },

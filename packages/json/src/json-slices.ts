@@ -7,9 +7,13 @@ export interface SliceOptions {
   readonly maxDepth: number;
   /** Characters of a slice, unless one of its items is longer. */
   readonly sliceLength: number;
-  /** Reads a slice. */
-  readonly parse: (slice: string) => unknown;
+  /** A string of so many characters or more is taken out of its slice, which would be copied with it, and parsed alone. */
+  readonly longLength: number;
+  /** Reads a slice. A reviver puts the strings back that were taken out. */
+  readonly parse: (slice: string, revive?: StringReviver) => unknown;
 }
+
+export type StringReviver = (text: string) => string;
 
 /** Text that is not acceptable JSON, as a shorter text with the same fault. */
 export class SliceFault extends Error {
@@ -62,6 +66,8 @@ class SliceReader {
   readonly #text: string;
   readonly #options: SliceOptions;
   readonly #open: Level[] = [];
+  /** Those of the slice that is being read, quotes included; no names. */
+  readonly #longStrings: { readonly start: number; readonly end: number }[] = [];
   #at = 0;
   root: unknown = null;
 
@@ -85,7 +91,7 @@ class SliceReader {
     const end = this.#at + this.#options.sliceLength;
     for (let at = this.#at; at < text.length; at++) {
       const code = text.charCodeAt(at);
-      if (code === QUOTE) at = findStringEnd(text, at);
+      if (code === QUOTE) at = this.#passString(at);
       else if (code === BRACE || code === BRACKET) this.#enter(code === BRACKET, at);
       else if (code === CLOSING_BRACE || code === CLOSING_BRACKET) {
         this.#leave(code === CLOSING_BRACKET, at);
@@ -101,6 +107,14 @@ class SliceReader {
       }
     }
     throw new SyntaxError('the end is missing');
+  }
+
+  /** Gives the position of the closing quote. */
+  #passString(start: number): number {
+    const end = findStringEnd(this.#text, start);
+    if (end - start > this.#options.longLength && !isName(this.#text, end + 1))
+      this.#longStrings.push({ start, end: end + 1 });
+    return end;
   }
 
   #enter(isList: boolean, at: number): void {
@@ -171,7 +185,7 @@ class SliceReader {
 
   /** Reads the items of a level up to `end`. */
   #addItems(level: Level, end: number, mayBeNone: boolean): void {
-    const items = this.#parseIn(level, this.#text.slice(level.start, end));
+    const items = this.#parseItems(level, end);
     if (level.isList) {
       const list = level.value as unknown[];
       for (const item of items as unknown[]) list.push(item);
@@ -183,8 +197,28 @@ class SliceReader {
     if (!mayBeNone && keys.length === 0) throw new SyntaxError('a property is missing');
   }
 
-  #parseIn({ isList }: Level, items: string): object {
-    return this.#options.parse(isList ? `[${items}]` : `{${items}}`) as object;
+  #parseItems(level: Level, end: number): object {
+    const text = this.#text;
+    const first = this.#longStrings.findIndex(string => string.start >= level.start);
+    const inside = this.#longStrings.filter(string => string.start >= level.start && string.end <= end);
+    if (inside.length === 0) return this.#parseIn(level, text.slice(level.start, end));
+    this.#longStrings.splice(first, inside.length);
+    const strings: string[] = [];
+    const parts: string[] = [];
+    let read = level.start;
+    for (const string of inside) {
+      parts.push(text.slice(read, string.start), `"${MARK}${strings.length}"`);
+      strings.push(JSON.parse(text.slice(string.start, string.end)) as string);
+      read = string.end;
+    }
+    parts.push(text.slice(read, end));
+    return this.#parseIn(level, parts.join(''), text =>
+      text.startsWith(MARK) ? strings[Number(text.slice(MARK.length))]! : text,
+    );
+  }
+
+  #parseIn({ isList }: Level, items: string, revive?: StringReviver): object {
+    return this.#options.parse(isList ? `[${items}]` : `{${items}}`, revive) as object;
   }
 
   #expectBlanks(start: number, end: number): void {
@@ -219,6 +253,16 @@ export function findStringEnd(text: string, start: number): number {
   }
   return text.length;
 }
+
+/** Whether a colon comes next: the string that ends there is a name. */
+export function isName(text: string, end: number): boolean {
+  let at = end;
+  while (at < text.length && ' \t\n\r'.includes(text[at]!)) at++;
+  return text[at] === ':';
+}
+
+/** Stands for a string that was taken out; its number follows. Random, so that no other string begins with it. */
+const MARK = `text ${Math.random()} `;
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;

@@ -2,7 +2,7 @@
 
 import { parseNatively } from './escaped-names.ts';
 import { findJsonFault, isInRange, isInteger, MAX_INTEGER_DIGITS } from './json-fault.ts';
-import { findStringEnd, readSlices, SliceFault, TooDeep } from './json-slices.ts';
+import { findStringEnd, readSlices, SliceFault, type StringReviver, TooDeep } from './json-slices.ts';
 import type { JsonValue } from './json-value.ts';
 
 /** `depth`: nested deeper than the reader allows. `number`: a number that is beyond all doubles or has too many digits. */
@@ -46,11 +46,14 @@ export interface LosslessJsonOptions {
 export interface SlicedJsonOptions extends LosslessJsonOptions {
   /** Characters that are read at once, unless a text or number is longer. Default: 32 KB, at most a millisecond's work. */
   readonly sliceLength?: number;
+  /** Characters from which on a string is parsed apart from its slice. Default: 16 KB. */
+  readonly longLength?: number;
 }
 
 /** How deep objects and lists may be nested where nothing else is said. */
 export const DEFAULT_JSON_DEPTH = 128;
 const DEFAULT_SLICE_LENGTH = 32 * 1024;
+const DEFAULT_LONG_LENGTH = 16 * 1024;
 
 /**
  * Only such text can hold an integer above 2^53 (16 digits that are not a fraction) or a number beyond all doubles (a
@@ -85,10 +88,14 @@ export function* parseLosslessJsonInSlices(
   text: string,
   options: SlicedJsonOptions = {},
 ): Generator<void, unknown> {
-  const { maxDepth = DEFAULT_JSON_DEPTH, sliceLength = DEFAULT_SLICE_LENGTH } = options;
+  const {
+    maxDepth = DEFAULT_JSON_DEPTH,
+    sliceLength = DEFAULT_SLICE_LENGTH,
+    longLength = DEFAULT_LONG_LENGTH,
+  } = options;
   if (!STARTS_NESTED.test(text)) return parseLosslessJson(text, options);
   try {
-    return yield* readSlices(text, { maxDepth, sliceLength, parse: parseNumbers });
+    return yield* readSlices(text, { maxDepth, sliceLength, longLength, parse: parseNumbers });
   } catch (error) {
     if (error instanceof TooDeep) throw tooDeep(maxDepth, error.position);
     if (!(error instanceof SliceFault)) throw error;
@@ -125,8 +132,13 @@ export function printJson(value: JsonValue): string {
 }
 
 /** Throws: SyntaxError, RangeError. */
-function parseNumbers(text: string): unknown {
-  return parseNatively(text, MAY_HOLD_BIG_NUMBER.test(text) ? reviveNumber : undefined);
+function parseNumbers(text: string, revive?: StringReviver): unknown {
+  const isExact = MAY_HOLD_BIG_NUMBER.test(text);
+  if (revive === undefined) return parseNatively(text, isExact ? reviveNumber : undefined);
+  return parseNatively(text, (key, value, context) => {
+    if (typeof value === 'string') return revive(value);
+    return isExact ? reviveNumber(key, value, context) : value;
+  });
 }
 
 function tooDeep(maxDepth: number, position: number): JsonSyntaxError {
