@@ -212,8 +212,8 @@ class SliceReader {
       read = string.end;
     }
     parts.push(text.slice(read, end));
-    return this.#parseIn(level, parts.join(''), text =>
-      text.startsWith(MARK) ? strings[Number(text.slice(MARK.length))]! : text,
+    return this.#parseIn(level, parts.join(''), value =>
+      value.startsWith(MARK) ? strings[Number(value.slice(MARK.length))]! : value,
     );
   }
 
