@@ -199,10 +199,9 @@ class SliceReader {
 
   #parseItems(level: Level, end: number): object {
     const text = this.#text;
-    const first = this.#longStrings.findIndex(string => string.start >= level.start);
     const inside = this.#longStrings.filter(string => string.start >= level.start && string.end <= end);
     if (inside.length === 0) return this.#parseIn(level, text.slice(level.start, end));
-    this.#longStrings.splice(first, inside.length);
+    this.#longStrings.splice(this.#longStrings.indexOf(inside[0]!), inside.length);
     const strings: string[] = [];
     const parts: string[] = [];
     let read = level.start;
