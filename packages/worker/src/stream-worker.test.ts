@@ -47,6 +47,12 @@ describe('a stream worker', () => {
     expect(whole).toEqual(Uint8Array.of(1, 2, 3, 4));
   });
 
+  it('takes the memory of large parts that have a buffer of their own', async () => {
+    const part = new Uint8Array(64 * 1024).fill(1);
+    expect(await start().run('sum', stream(part))).toBe(64 * 1024);
+    expect(part.buffer.detached).toBe(true);
+  });
+
   it('joins small parts, of which a stream may have as many as bytes', async () => {
     const bytes = Array.from({ length: 20_000 }, (_, index) => Uint8Array.of(index % 7));
     const worker = start();

@@ -39,7 +39,7 @@ export class StreamWorker<Input, Result> {
   }
 
   /**
-   * Hands a stream to the thread. A result that comes before its end ends the reading of `body`.
+   * Hands a stream to the thread, which takes the memory of its parts. A result that comes before its end ends the reading of `body`.
    * Throws: what `body` throws; the reason of the signal; `WorkerError` `closed` or `crashed`; what the thread throws, as an `Error` with
    * the fields of its class.
    */
@@ -131,17 +131,12 @@ async function send(body: AsyncIterable<Uint8Array>, port: MessagePort, flow: Fl
   let parts: Uint8Array[] = [];
   let length = 0;
   const postParts = async () => {
-    // A copy: parts are views of buffers that others use.
-    const bytes = new Uint8Array(length);
-    let end = 0;
-    for (const part of parts) {
-      bytes.set(part, end);
-      end += part.length;
-    }
+    const byteCount = length;
+    const bytes = parts.length === 1 && ownsBuffer(parts[0]!) ? parts[0] : join(parts, length);
     post({ kind: 'part', bytes }, [bytes.buffer]);
     parts = [];
     length = 0;
-    await flow.add(end);
+    await flow.add(byteCount);
   };
   for await (const part of body) {
     if (flow.isOver) return;
@@ -153,6 +148,22 @@ async function send(body: AsyncIterable<Uint8Array>, port: MessagePort, flow: Fl
   }
   if (length > 0) await postParts();
   post({ kind: 'end' });
+}
+
+/** Whether the part can move to the thread: no other view uses its buffer. */
+function ownsBuffer(part: Uint8Array): part is Uint8Array<ArrayBuffer> {
+  return part.buffer instanceof ArrayBuffer && part.byteLength === part.buffer.byteLength;
+}
+
+/** A copy: parts may be views of buffers that others use. */
+function join(parts: readonly Uint8Array[], length: number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(length);
+  let end = 0;
+  for (const part of parts) {
+    bytes.set(part, end);
+    end += part.length;
+  }
+  return bytes;
 }
 
 function withFields(error: unknown, fields: object): unknown {

@@ -17,6 +17,7 @@ import { callTRPCProcedure } from '@trpc/server';
 import { writeJsonLines } from './json-lines.ts';
 import { type ErrorFormat, type ReplyHeaders, sendError, sendJson } from './json-reply.ts';
 import { describeMissing } from './missing-endpoints.ts';
+import { discardBody } from './read-body.ts';
 import { createRequestContext } from './request-context.ts';
 import { RequestInput } from './request-input.ts';
 import type { FoundRoute, RouteTable } from './route-table.ts';
@@ -163,8 +164,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       await answer({ request, response, requestId, headers, context });
     } finally {
       release();
-      // The unread rest of a body would block the next request of the connection.
-      request.resume();
+      discardBody(request);
     }
   };
 }

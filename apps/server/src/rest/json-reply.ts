@@ -5,6 +5,7 @@ import { JsonText, type PublicError, releaseBytes } from '@ortler/api';
 import { stringifyLosslessJson } from '@ortler/json';
 import { compressBody } from './compress.ts';
 import { type ErrorStyle, toErrorBody, toErrorHeaders } from './error-body.ts';
+import { discardBody } from './read-body.ts';
 
 export type ReplyHeaders = Readonly<Record<string, string | number | readonly string[] | undefined>>;
 
@@ -100,5 +101,5 @@ function endLingering(request: IncomingMessage, response: ServerResponse): void 
   };
   const limit = setTimeout(end, LINGER_MS);
   request.once('end', end).once('close', end);
-  request.resume();
+  discardBody(request);
 }

@@ -2,7 +2,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import { PassThrough } from 'node:stream';
-import { ApiError, BodyCounts, parseJsonBody } from '@ortler/api';
+import { ApiError, BodyCounts, parseJsonBody, releaseBytes } from '@ortler/api';
 import type { ErrorStyle } from './error-body.ts';
 
 /** Most of a streamed body that is received before it is asked for. */
@@ -65,12 +65,15 @@ async function readParts(request: IncomingMessage, limitBytes: number): Promise<
       counts.add(part);
       parts.push(part);
     } catch (error) {
-      settle(() => reject(error));
+      fail(error);
     }
   };
   const onEnd = () => settle(() => resolve(parts));
-  const onLost = () =>
-    settle(() => reject(new ApiError('aborted', 'The client left while it sent the body.')));
+  const onLost = () => fail(new ApiError('aborted', 'The client left while it sent the body.'));
+  const fail = (error: unknown) => {
+    parts.forEach(releaseBytes);
+    settle(() => reject(error));
+  };
   const settle = (finish: () => void) => {
     request.off('data', onData).off('end', onEnd).off('close', onLost).off('error', onLost);
     finish();
@@ -104,9 +107,18 @@ export async function* streamBody(request: IncomingMessage, limitBytes: number):
     throw new ApiError('aborted', 'The client left while it sent the body.', { cause: error });
   } finally {
     // A reader in another thread may end after the reply, and the unread rest would then be left in the connection.
-    request.off('close', onClose).unpipe(ahead).resume();
+    discardBody(request.off('close', onClose).unpipe(ahead));
   }
   if (length > limitBytes) throw tooLarge(limitBytes);
+}
+
+/**
+ * Discards the unread rest of a body, which would block the next request of its connection. Its memory is freed part by part: it may be as
+ * large as a body that is read.
+ */
+export function discardBody(request: IncomingMessage): void {
+  if (!request.complete) request.on('data', releaseBytes);
+  request.resume();
 }
 
 function tooLarge(limitBytes: number): ApiError {

@@ -20,7 +20,7 @@ export interface ParseJsonBodyOptions {
 }
 
 /**
- * Throws: an empty body and bad JSON are `malformed_request` in the `openai` style and listed faults in the `detail` style; the reason of
+ * Frees the memory of the parts. Throws: an empty body and bad JSON are `malformed_request` in the `openai` style and listed faults in the `detail` style; the reason of
  * the signal.
  */
 export async function parseJsonBody(
@@ -37,6 +37,7 @@ export async function parseJsonBody(
     const isLarge = length > LARGE_BODY_BYTES;
     if (isLarge) await yieldUnlessAborted(signal);
     const bytes = Buffer.concat(parts, length);
+    for (const part of parts) releaseBytes(part);
     if (isLarge) await yieldUnlessAborted(signal);
     const text = utf8.decode(bytes);
     releaseBytes(bytes);
