@@ -27,7 +27,7 @@ export type { FileTypes } from './file-types.ts';
 export { type DescribeModelOptions, describeModel } from './inspect/describe-model.ts';
 export { estimateMemory, type MemoryEstimate } from './inspect/estimate-memory.ts';
 export type { DescribedGraph, FormatUse, ModelDescription, ModelShape } from './inspect/model-description.ts';
-export { type DistantFiles, writeHeaders } from './inspect/write-headers.ts';
+export { type RemoteFiles, writeHeaders } from './inspect/write-headers.ts';
 export { checkAdapter } from './lora/check-adapter.ts';
 export { type PrepareModelOptions, prepareModel } from './prepare-model.ts';
 export {

@@ -39,7 +39,7 @@ export interface OrtSessionOptions {
   /** Threads wait for the next operator in a busy loop, for `SPIN_MICROSECONDS` at most, before they sleep. */
   readonly spin: boolean;
   /**
-   * Data file beside the graph that is read into memory in large pages instead of being mapped. It is read as a whole, so there
+   * Data file beside the graph that is read into memory in huge pages instead of being mapped. It is read as a whole, so there
    * must be room for it. The stock binding maps it nevertheless.
    */
   readonly weightsFile?: string | undefined;
@@ -146,7 +146,7 @@ export interface OrtBackend {
   createSession(model: string | Uint8Array, options: OrtSessionOptions): Promise<OrtSession>;
   createTensor(type: ElementType, shape: readonly number[], data: ElementArray): OrtTensor;
   /**
-   * Zeros for large arrays of tensors. With the native binding they begin at a large page, and are in large pages where the system
+   * Zeros for large arrays of tensors. With the native binding they begin at a huge page, and are in huge pages where the system
    * has them. Pages that nothing touches take no memory. Throws: a `RangeError` where that much cannot be
    * reserved.
    */

@@ -25,8 +25,8 @@ import { assertSameKind, checkTensor, copyArray } from './element-types.ts';
 import { assertInvariant } from './errors.ts';
 import { type Accelerator, appendDevice } from './execution-provider.ts';
 import { findOrtLibrary } from './find-library.ts';
+import { allocateInHugePages } from './huge-pages.ts';
 import { type KernelOperators, loadKernelOperators } from './kernel-operators.ts';
-import { allocateInLargePages } from './large-pages.ts';
 import { NativeSession, type SessionContext } from './native-session.ts';
 import { NativeTensor, type NativeValue, toNativeValue } from './native-value.ts';
 import { PLACEMENT_SETTING } from './read-placement.ts';
@@ -99,7 +99,7 @@ class NativeBackend implements OrtBackend {
   }
 
   allocateZeros(byteLength: number): Uint8Array<ArrayBuffer> {
-    return allocateInLargePages(byteLength);
+    return allocateInHugePages(byteLength);
   }
 
   async copy(source: OrtValue, target: OrtValue): Promise<void> {

@@ -1,4 +1,4 @@
-// The weights of a model in memory of their own instead of a mapped file: in large pages they are read a quarter faster.
+// The weights of a model in memory of their own instead of a mapped file: in huge pages they are read a quarter faster.
 
 import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -6,7 +6,7 @@ import { type FoundGraph, type FoundWeight, OnnxError, readGraph } from '@ortler
 import type { OrtSessionOptions } from './backend.ts';
 import { checkStatus, type Handle, type OrtCApi, receive } from './c-api.ts';
 import { OrtError } from './errors.ts';
-import { allocateInLargePages } from './large-pages.ts';
+import { allocateInHugePages } from './huge-pages.ts';
 import { toDimensions } from './native-value.ts';
 
 /** Maximum number of bytes of one read. */
@@ -92,14 +92,14 @@ function readWeights(graphFile: string): FoundGraph['weights'] {
 }
 
 /**
- * The content of a file, from the start of a large page on, with zeros in place of what is `left` there: memory that nothing touches
+ * The content of a file, from the start of a huge page on, with zeros in place of what is `left` there: memory that nothing touches
  * takes none. Throws: as the file system does.
  */
 async function readFile(path: string, left: readonly FoundWeight[]): Promise<Uint8Array> {
   const file = await open(path);
   try {
     const { size } = await file.stat();
-    const weights = allocateInLargePages(size);
+    const weights = allocateInHugePages(size);
     let at = 0;
     const readUpTo = async (end: number) => {
       while (at < end) {

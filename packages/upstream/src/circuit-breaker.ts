@@ -12,8 +12,8 @@ export interface CircuitBreakerOptions {
   readonly now: () => number;
 }
 
-/** `closed` lets requests through, `open` none, `trying` one. */
-export type BreakerState = 'closed' | 'trying' | 'open';
+/** `closed` lets requests through, `open` none, `half_open` one, whose end decides. */
+export type BreakerState = 'closed' | 'half_open' | 'open';
 
 export class CircuitBreaker {
   readonly #options: CircuitBreakerOptions;
@@ -35,7 +35,7 @@ export class CircuitBreaker {
   get state(): BreakerState {
     const { failureLimit, now } = this.#options;
     if (this.#failureCount < failureLimit) return 'closed';
-    return this.#isTrying || now() >= this.#closedUntilMs ? 'trying' : 'open';
+    return this.#isTrying || now() >= this.#closedUntilMs ? 'half_open' : 'open';
   }
 
   /** Time until a trial; 0 when requests may be sent. Unit: milliseconds. */

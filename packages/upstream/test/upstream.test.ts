@@ -264,7 +264,7 @@ describe('a server that keeps failing', () => {
     expect(upstream.servers).toMatchObject([{ breaker: 'open', requestCount: 2, failureCount: 2 }]);
     expect(upstream.remainingMs).toBe(1_000);
     nowMs = 1_000;
-    expect(upstream.servers).toMatchObject([{ breaker: 'trying' }]);
+    expect(upstream.servers).toMatchObject([{ breaker: 'half_open' }]);
     expect(await errorOf(upstream.postForJson(request()))).toMatchObject({ code: 'failed' });
     nowMs = 2_500;
     expect(await errorOf(upstream.postForJson(request()))).toMatchObject({ retryAfterMs: 500 });

@@ -9,7 +9,7 @@ type UpstreamFacts = NonNullable<ModelFacts['upstream']>;
 
 const BREAKERS = {
   closed: 'answers',
-  trying: 'failed, being retried',
+  half_open: 'failed, being retried',
   open: 'failed, skipped for now',
 } as const;
 

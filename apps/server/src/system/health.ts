@@ -30,7 +30,7 @@ export interface ModelHealth {
    * its address.
    */
   readonly servers?: readonly {
-    /** Circuit breaker: `closed` takes requests, `trying` one, `open` none. */
+    /** Circuit breaker: `closed` takes requests, `half_open` one, `open` none. */
     readonly breaker: BreakerState;
     readonly open_requests: number;
   }[];

@@ -33,7 +33,7 @@ export function measureUpstreams(registry: Registry, catalog: ModelCatalog): voi
     ofServers(
       'ortler:upstream_breaker_open',
       'Circuit breaker of a server: 0 takes requests, 0.5 tries one, 1 takes none.',
-      ({ breaker }) => ({ closed: 0, trying: 0.5, open: 1 })[breaker],
+      ({ breaker }) => ({ closed: 0, half_open: 0.5, open: 1 })[breaker],
     ),
   );
   new Counter(

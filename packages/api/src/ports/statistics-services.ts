@@ -87,7 +87,7 @@ export interface ModelFacts {
     /** Null: unknown. */
     readonly contextLength: number | null;
     readonly servers: readonly {
-      readonly breaker: 'closed' | 'trying' | 'open';
+      readonly breaker: 'closed' | 'half_open' | 'open';
       readonly openCount: number;
     }[];
   } | null;

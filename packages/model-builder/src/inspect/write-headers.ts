@@ -8,7 +8,7 @@ import { GgufError, GgufFile } from '@ortler/gguf';
 import { ROPE_FACTORS } from '../gguf/tensor-names.ts';
 import { MAX_HEADER_BYTES } from '../hugging-face/safetensors.ts';
 
-export interface DistantFiles {
+export interface RemoteFiles {
   /** Paths are relative to the folder, with slashes. */
   readonly files: readonly { readonly path: string; readonly size: number }[];
   /** Bytes `[begin, end)` of a file. */
@@ -27,12 +27,12 @@ const FIRST_BYTES = 256 * 1024;
 const MAX_GGUF_HEADER_BYTES = 256 * 1024 * 1024;
 
 /** Mutates: the disk, in `folder`. Returns the paths of files that have no content. Throws: as `read`. */
-export async function writeHeaders(folder: string, distant: DistantFiles): Promise<ReadonlySet<string>> {
+export async function writeHeaders(folder: string, remote: RemoteFiles): Promise<ReadonlySet<string>> {
   const empty = new Set<string>();
-  for (const { path, size } of distant.files) {
+  for (const { path, size } of remote.files) {
     const target = join(folder, ...path.split('/'));
     await mkdir(dirname(target), { recursive: true });
-    const header = new HeaderFile(target, size, (begin, end) => distant.read(path, begin, end));
+    const header = new HeaderFile(target, size, (begin, end) => remote.read(path, begin, end));
     await header.create();
     if (CONFIGURATION.test(path) || (path.endsWith('.onnx') && size <= MAX_GRAPH_BYTES))
       await header.fill(size);
