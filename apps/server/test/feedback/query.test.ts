@@ -186,6 +186,26 @@ describeOnEveryFeedbackPlace('POST /feedback/query', ({ open }) => {
     });
   });
 
+  it('answers a large body, which is parsed in its turn, as a small one', async () => {
+    const blank = ' '.repeat(40_000);
+    for (const body of [
+      JSON.stringify({ project_id: PROJECT, fields: ['id'], query: SCORES }),
+      JSON.stringify({ project_id: PROJECT, fields: 7 }),
+      JSON.stringify({ project_id: PROJECT, query: { $expr: { $not: [a] }, x: 1 } }),
+      JSON.stringify({ project_id: 'acme/other', query: 1 }),
+      '{"project_id":',
+      '[]',
+    ]) {
+      const [small, large] = await Promise.all([
+        feedback.post('query', body),
+        feedback.post('query', blank + body),
+      ]);
+      const place = /"loc":\["body","\d+"\]/;
+      expect(large.body.replace(place, '')).toBe(small.body.replace(place, ''));
+      expect(large.statusCode).toBe(small.statusCode);
+    }
+  });
+
   it('gives every row once over pages by cursor, whatever the order', async () => {
     for (const sort_by of [[], [{ field: 'payload.score', direction: 'desc' }], [{ field: 'creator' }]]) {
       const seen: unknown[] = [];

@@ -7,16 +7,13 @@ import {
   feedbackBatchCreateRequest,
   feedbackCreateRequest,
   feedbackReplaceRequest,
-  toValidationDetails,
 } from '@ortler/schemas';
 import { Turns, WeightedSemaphore } from '@ortler/worker';
-import type { z } from 'zod';
-import { BodyCounts } from '../body/body-counts.ts';
+import { checkBody } from '../body/check-body.ts';
 import { parseJsonBody } from '../body/parse-json-body.ts';
+import { readBodyParts } from '../body/read-body-parts.ts';
 import type { FeedbackBodyKind, FeedbackDraft, FeedbackDrafts } from '../ports/feedback-services.ts';
-import { safeParseBounded } from '../trpc/bounded-input.ts';
 import { ApiError } from '../trpc/errors.ts';
-import { invalidInput } from '../trpc/report-faults.ts';
 import { toFeedbackContent } from './to-feedback-record.ts';
 
 /** Objects of a body take up to fourteen times the memory of its text. Unit: bytes of text. */
@@ -32,14 +29,7 @@ export async function readFeedbackDrafts(
   body: AsyncIterable<Uint8Array>,
   signal?: AbortSignal,
 ): Promise<FeedbackDrafts> {
-  const counts = new BodyCounts();
-  const parts: Uint8Array[] = [];
-  let length = 0;
-  for await (const part of body) {
-    counts.add(part);
-    parts.push(part);
-    length += part.length;
-  }
+  const { parts, length } = await readBodyParts(body);
   return parsing.run(length, () => draftBody(kind, parts, signal));
 }
 
@@ -49,9 +39,9 @@ async function draftBody(
   signal: AbortSignal | undefined,
 ): Promise<FeedbackDrafts> {
   const value = await parseJsonBody(parts, { style: 'detail', signal });
-  if (kind === 'batch') return draftAll(parse(feedbackBatchCreateRequest, value).batch, signal);
-  if (kind === 'create') return draftAll([parse(feedbackCreateRequest, value)], signal);
-  return draftReplacement(parse(feedbackReplaceRequest, value));
+  if (kind === 'batch') return draftAll(checkBody(feedbackBatchCreateRequest, value).batch, signal);
+  if (kind === 'create') return draftAll([checkBody(feedbackCreateRequest, value)], signal);
+  return draftReplacement(checkBody(feedbackReplaceRequest, value));
 }
 
 export async function draftReplacement({
@@ -86,11 +76,4 @@ async function toDraft(request: FeedbackCreateRequest): Promise<FeedbackDraft> {
     if (!(error instanceof ApiError)) throw error;
     return { projectId, fault: { message: error.message, param: error.param } };
   }
-}
-
-/** Throws: `invalid_input`. */
-function parse<Value>(schema: z.ZodType<Value>, value: unknown): Value {
-  const { data, error } = safeParseBounded(schema, value);
-  if (error !== undefined) throw invalidInput(toValidationDetails(error, 'body', value));
-  return data!;
 }

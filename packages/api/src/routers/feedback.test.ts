@@ -54,6 +54,48 @@ describe('an answer to a feedback query', () => {
   });
 });
 
+describe('a large body of a query', () => {
+  const text = JSON.stringify({ project_id: 'a/b', fields: ['id'] }).padEnd(40_000);
+  const body = async function* (bytes: Uint8Array) {
+    yield bytes;
+  };
+
+  it('is parsed in the turn of its team, and not at all for a caller who left', async () => {
+    const services = createFakeServices();
+    const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+    const page = { rows: new TextEncoder().encode('[]'), rowCount: 0, isCut: false, lastCursor: null };
+    const query = async () => {
+      await answered;
+      return page;
+    };
+    const router = createAppRouter({
+      ...services,
+      feedback: { ...services.feedback, queryConcurrency: 1, query },
+    });
+    const ask = (bytes: Uint8Array, signal = new AbortController().signal) =>
+      router
+        .createCaller({
+          credentials: { kind: 'basic', username: 'api', password: TEST_API_KEY },
+          requestId: 'r',
+          headers: {},
+          signal,
+        })
+        .feedback.queryBytes({ params: {}, body: body(bytes) });
+    const leaving = new AbortController();
+    const [first, second, third] = [1, 2, 3].map(() => new TextEncoder().encode(text));
+    const running = ask(first!);
+    const waiting = ask(second!);
+    const left = ask(third!, leaving.signal);
+    await expect.poll(() => first!.buffer.detached).toBe(true);
+    leaving.abort(new Error('left'));
+    await expect(left).rejects.toThrow();
+    expect(second!.buffer.detached).toBe(false);
+    answer();
+    expect(await Promise.all([running, waiting])).toEqual([{ result: [] }, { result: [] }]);
+    expect([second!.buffer.detached, third!.buffer.detached]).toEqual([true, false]);
+  });
+});
+
 it('ids of one batch sort in its order', async () => {
   const item = {
     project_id: 'a/b',

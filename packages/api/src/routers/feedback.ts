@@ -19,8 +19,11 @@ import {
   feedbackQueryResult,
   feedbackReplaceRequest,
 } from '@ortler/schemas';
-import { Turns } from '@ortler/worker';
+import { nextTurn, Turns } from '@ortler/worker';
 import type { z } from 'zod';
+import { checkBody } from '../body/check-body.ts';
+import { parseJsonBody } from '../body/parse-json-body.ts';
+import { readBodyParts } from '../body/read-body-parts.ts';
 import { answerQuery } from '../feedback/answer-query.ts';
 import { checkAnnotation } from '../feedback/check-annotation.ts';
 import { discoverPaths } from '../feedback/discover-paths.ts';
@@ -49,6 +52,12 @@ import { reportFaults } from '../trpc/report-faults.ts';
 import { type CallerContext, createBasicProcedure, type ProcedureMeta, router } from '../trpc/trpc.ts';
 import { createFeedbackAnnotationProcedures } from './feedback-annotations.ts';
 import { feedbackRoute } from './feedback-route.ts';
+
+/**
+ * A longer body of a query is parsed when its team has its turn: of a team that asks for more than it gets, many leave before, and values
+ * take several times the memory of their text. Unit: bytes.
+ */
+const LARGE_QUERY_BYTES = 32 * 1024;
 
 /** Creates the feedback router. */
 export function createFeedbackRouter(services: Services) {
@@ -103,6 +112,9 @@ export function createFeedbackRouter(services: Services) {
     return toResult<FeedbackCreateResult>(ctx, toBytes(createdText(record, inserted)));
   };
 
+  const toQueryResult = (ctx: CallerContext, answer: () => Promise<Uint8Array<ArrayBuffer>>) =>
+    withQueryErrors(async () => toResult<FeedbackQueryResult>(ctx, await queued(ctx, answer)));
+
   const readBody = (kind: FeedbackBodyKind, { signal }: CallerContext, { body }: BytesInput) =>
     feedbackBodies.read(kind, body, signal);
   const bytes = basic.meta({ auth: 'basic', errors: 'detail' }).input(bytesInput);
@@ -110,17 +122,31 @@ export function createFeedbackRouter(services: Services) {
   return router({
     annotations: createFeedbackAnnotationProcedures(services),
 
-    query: procedure(feedbackQueryRequest, feedbackRoute('/feedback/query', 'queryFeedback', 'Find feedback'))
+    query: procedure(feedbackQueryRequest, {
+      ...feedbackRoute('/feedback/query', 'queryFeedback', 'Find feedback'),
+      bytesProcedure: 'feedback.queryBytes',
+    })
       .output(orJsonText(feedbackQueryResult))
-      .query(({ ctx, input }) => {
+      .query(async ({ ctx, input }) => {
         requireProject(ctx.principal, input.project_id);
-        return withQueryErrors(async () =>
-          toResult<FeedbackQueryResult>(
-            ctx,
-            await queued(ctx, () => answerQuery(feedback, input, ctx.signal)),
-          ),
-        );
+        return toQueryResult(ctx, () => answerQuery(feedback, input, ctx.signal));
       }),
+
+    queryBytes: bytes.output(orJsonText(feedbackQueryResult)).query(async ({ ctx, input }) => {
+      const { parts, length } = await readBodyParts(input.body);
+      const isLarge = length > LARGE_QUERY_BYTES;
+      const parse = async () => {
+        const value = await parseJsonBody(parts, { style: 'detail', signal: ctx.signal });
+        if (isLarge) await nextTurn();
+        const request = checkBody(feedbackQueryRequest, value);
+        requireProject(ctx.principal, request.project_id);
+        if (isLarge) await nextTurn();
+        return request;
+      };
+      if (isLarge) return toQueryResult(ctx, async () => answerQuery(feedback, await parse(), ctx.signal));
+      const request = await parse();
+      return toQueryResult(ctx, () => answerQuery(feedback, request, ctx.signal));
+    }),
 
     payloadSchema: procedure(
       feedbackPayloadSchemaRequest,
