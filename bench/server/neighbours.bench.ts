@@ -3,6 +3,7 @@
 // the attackers are a process with the lowest CPU priority (nice 19), and the client that measures has a high one (nice -15) where the
 // system allows it: it would wait for a core itself and count that as latency. The server and its model have the normal priority.
 // `server` is what the attack costs there: CPU time of its process per second, and the longest delay of its event loop.
+// Each attack begins with a while that is not counted, in which V8 compiles what it runs: a server has seen such requests before.
 // `--busy 1,2` measures the same beside so many programs that only compute, with the priority of the server's query threads, and no
 // attack: the latency that busy cores alone cause.
 
@@ -23,6 +24,7 @@ const { values } = parseArgs({
     busy: { type: 'string', default: '' },
     seconds: { type: 'string', default: '6' },
     turns: { type: 'string', default: '2' },
+    'warm-up': { type: 'string', default: '4' },
     profile: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
@@ -35,7 +37,7 @@ let clientNice = getPriority();
 
 if (values.help) {
   console.log(
-    'npm run bench -- neighbours [--attacks H1,H2] [--busy 1,2] [--seconds 6, of each turn] [--turns 2] [--profile FOLDER, for CPU profiles of the server]',
+    'npm run bench -- neighbours [--attacks H1,H2] [--busy 1,2] [--seconds 6, of each turn] [--turns 2] [--warm-up 4, seconds] [--profile FOLDER, for CPU profiles of the server]',
   );
 } else {
   console.log(JSON.stringify(await measure(), null, 2));
@@ -128,6 +130,10 @@ async function compare(url: string, start: () => Promise<() => Promise<void>>) {
   const [quiet, beside] = [newTimes(), newTimes()];
   const serverLoads: ServerLoad[] = [];
   await watch(url, newTimes(), 1);
+  const endWarmUp = await start();
+  await watch(url, newTimes(), Number(values['warm-up']));
+  await endWarmUp();
+  await settle(url);
   for (let turn = 0; turn < Number(values.turns); turn++) {
     await withPriority(() => watch(url, quiet, Number(values.seconds)));
     const end = await start();
