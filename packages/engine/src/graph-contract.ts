@@ -125,7 +125,7 @@ export interface LayerCache {
   readonly kvSource?: number | undefined;
   /**
    * Only for a recurrent layer of a `kernels` graph: the shapes of its states, in float32, in place of keys
-   * and values. It has no inputs and outputs for a cache. Empty: the layer remembers nothing.
+   * and values. It has no inputs and outputs for a cache. Empty: the layer keeps nothing.
    */
   readonly states?: readonly (readonly number[])[] | undefined;
   /** The layer has keys and values besides its states. Default: false. */

@@ -62,7 +62,7 @@ export interface Machine {
     readonly pieceCount: number;
   } | null;
   /** Of a recurrent model: states that it keeps besides two of each sequence, and their interval. */
-  readonly memory: { readonly spare: number; readonly interval: number } | null;
+  readonly recurrent: { readonly spare: number; readonly interval: number } | null;
 }
 
 /** The model of a run, with scripted failures. */
@@ -81,8 +81,8 @@ export function createMachineModel(
     ...faults,
   };
   if (cacheKind === 'slots') {
-    const { memory } = machine;
-    const states = memory && { count: 2 * maxSequences + memory.spare, interval: memory.interval };
+    const { recurrent } = machine;
+    const states = recurrent && { count: 2 * maxSequences + recurrent.spare, interval: recurrent.interval };
     return new ScriptedModel({
       ...options,
       rings: windowRings(machine),
@@ -204,5 +204,7 @@ export const machines = (cacheKind: Machine['cacheKind']): fc.Arbitrary<Machine>
         pieceCount: fc.nat({ max: 30 }),
       }),
     ),
-    memory: fc.option(fc.record({ spare: fc.nat({ max: 20 }), interval: fc.integer({ min: 1, max: 12 }) })),
+    recurrent: fc.option(
+      fc.record({ spare: fc.nat({ max: 20 }), interval: fc.integer({ min: 1, max: 12 }) }),
+    ),
   });

@@ -1,4 +1,4 @@
-// Layers with memory of random shapes: convolutions, gated delta networks and Mamba-2, in calls of any length that read and write a pool.
+// Recurrent layers of random shapes: convolutions, gated delta networks and Mamba-2, in calls of any length that read and write a pool.
 #include "memory.h"
 #include <math.h>
 

@@ -25,7 +25,7 @@ import { readFault } from './read-fault.ts';
  * Raised whenever the builder writes different bytes for the same checkpoint, or refuses a checkpoint that it built wrongly
  * before; part of the build's identity.
  */
-export const BUILDER_VERSION = 18;
+export const BUILDER_VERSION = 19;
 
 export interface ContentHashOptions extends HashOptions {
   readonly sourceDir: string;

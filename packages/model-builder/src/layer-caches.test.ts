@@ -11,7 +11,7 @@ const LAYER: LayerConfig = {
   hasExperts: false,
   valuesAreKeys: false,
   kvSource: undefined,
-  memory: undefined,
+  recurrent: undefined,
   hasAttention: true,
 };
 
@@ -45,11 +45,11 @@ describe('findLayerCaches', () => {
     const delta = { keyHeadCount: 2, keySize: 32, valueHeadCount: 4, valueSize: 16 };
     const caches = cachesOf(
       'kernels',
-      { hasAttention: false, memory: { kind: 'short-convolution', kernel: 3, hasBias: false } },
+      { hasAttention: false, recurrent: { kind: 'short-convolution', kernel: 3, hasBias: false } },
       {},
       {
         hasAttention: false,
-        memory: { kind: 'gated-delta-net', kernel: 4, keysInTurns: false, ...delta },
+        recurrent: { kind: 'gated-delta-net', kernel: 4, keysInTurns: false, ...delta },
       },
     );
     expect(caches).toEqual([
@@ -67,7 +67,7 @@ describe('findLayerCaches', () => {
 
   it('has keys besides states, or neither, where layers have both, or an MLP alone', () => {
     const sizes = { kvHeadCount: 2, headSize: 64 };
-    const memory = {
+    const recurrent = {
       kind: 'mamba-2',
       kernel: 4,
       headCount: 4,
@@ -85,7 +85,7 @@ describe('findLayerCaches', () => {
       [4, 16, 32],
     ];
     expect(
-      cachesOf('kernels', { memory }, { memory, hasAttention: false }, { hasAttention: false }, {}),
+      cachesOf('kernels', { recurrent }, { recurrent, hasAttention: false }, { hasAttention: false }, {}),
     ).toEqual([{ ...sizes, states, hasKeys: true }, { ...sizes, states }, { ...sizes, states: [] }, sizes]);
   });
 

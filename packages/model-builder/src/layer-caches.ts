@@ -29,7 +29,7 @@ export function findLayerCaches(
 
 function toCache(
   variant: GraphVariant,
-  { kvHeadCount, headSize, window, kvSource, memory, hasAttention }: LayerConfig,
+  { kvHeadCount, headSize, window, kvSource, recurrent, hasAttention }: LayerConfig,
   { contextLength, hiddenSize, latent }: Pick<Layers, 'contextLength' | 'hiddenSize' | 'latent'>,
 ): LayerCache {
   if (variant !== 'kernels') return { kvHeadCount, headSize };
@@ -38,11 +38,11 @@ function toCache(
     headSize,
     ...(window !== undefined && window < contextLength && { window }),
     ...(kvSource !== undefined && { kvSource }),
-    ...(memory !== undefined && { states: stateShapes(memory, hiddenSize) }),
-    ...(memory !== undefined && hasAttention && { hasKeys: true }),
+    ...(recurrent !== undefined && { states: stateShapes(recurrent, hiddenSize) }),
+    ...(recurrent !== undefined && hasAttention && { hasKeys: true }),
     // Latent rows.
     ...(latent !== undefined && { keysOnly: true }),
     // An MLP alone.
-    ...(memory === undefined && !hasAttention && { states: [] }),
+    ...(recurrent === undefined && !hasAttention && { states: [] }),
   };
 }

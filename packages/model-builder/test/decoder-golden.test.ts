@@ -13,7 +13,7 @@ import {
   type GoldenPrompt,
   hasExperts,
   hasLatentRows,
-  hasMemory,
+  hasRecurrentLayers,
   writeGoldenCheckpoint,
 } from './decoder-golden.ts';
 import { PENDING_CASES, PENDING_FAMILIES } from './pending-families.ts';
@@ -85,7 +85,7 @@ describe.each(DECODER_GOLDENS)('$family', ({ family, provenance, cases, logitStr
       return;
     }
 
-    const needsKernels = hasExperts(golden) || hasMemory(golden) || hasLatentRows(golden);
+    const needsKernels = hasExperts(golden) || hasRecurrentLayers(golden) || hasLatentRows(golden);
     it.runIf(needsKernels)('is refused with operators of ONNX Runtime alone', async () => {
       const { code, message } = await refusal(source, output('refused'), 'slots');
       expect(code).toBe('unsupported');

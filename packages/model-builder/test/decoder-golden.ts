@@ -72,12 +72,12 @@ export function hasExperts(golden: GoldenCase): boolean {
   return [num_experts_per_tok, moe_k, moe_topk].some(chosen => chosen !== undefined && chosen !== 0);
 }
 
-const MEMORY_KEYS = ['conv_L_cache', 'linear_conv_kernel_dim', 'mamba_d_conv', 'ssm_state_size'];
+const RECURRENT_KEYS = ['conv_L_cache', 'linear_conv_kernel_dim', 'mamba_d_conv', 'ssm_state_size'];
 
 /** Whether the model has recurrent layers, in place of attention or beside it. */
-export function hasMemory(golden: GoldenCase): boolean {
+export function hasRecurrentLayers(golden: GoldenCase): boolean {
   const config = textConfig(golden);
-  return MEMORY_KEYS.some(key => key in config);
+  return RECURRENT_KEYS.some(key => key in config);
 }
 
 /** Whether keys and values are products of latent rows. */

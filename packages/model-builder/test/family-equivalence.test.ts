@@ -9,7 +9,7 @@ import {
   DECODER_GOLDENS,
   differenceFromGolden,
   hasExperts,
-  hasMemory,
+  hasRecurrentLayers,
   logitDeviation,
   writeGoldenCheckpoint,
 } from './decoder-golden.ts';
@@ -28,15 +28,15 @@ const BOUNDS = { f32: 1e-4, q8: 0.25, q4: 1 } as const;
 /** Gemma 4 does not scale down its scores, so that roundings of queries and keys weigh more. */
 const SHARP_BOUNDS = { f32: 1e-4, q8: 0.6, q4: 1.6 } as const;
 /** Recurrent layers multiply two or three projections with each other, and their states keep roundings of earlier tokens. */
-const MEMORY_BOUNDS = { f32: 1e-4, q8: 0.5, q4: 2.5 } as const;
+const RECURRENT_BOUNDS = { f32: 1e-4, q8: 0.5, q4: 2.5 } as const;
 /** A rounding may choose another expert, where two score alike: a few logits are then of another computation. */
 const ROUTED_BOUNDS = { f32: 1e-4, q8: 1.2, q4: 2 } as const;
 /** Both: another expert shows in the state of all later tokens. */
-const ROUTED_MEMORY_BOUNDS = { f32: 1e-4, q8: 2, q4: 2.5 } as const;
+const ROUTED_RECURRENT_BOUNDS = { f32: 1e-4, q8: 2, q4: 2.5 } as const;
 
 function boundsOf({ family, cases }: (typeof DECODER_GOLDENS)[number]) {
   const isRouted = hasExperts(cases[0]!);
-  if (hasMemory(cases[0]!)) return isRouted ? ROUTED_MEMORY_BOUNDS : MEMORY_BOUNDS;
+  if (hasRecurrentLayers(cases[0]!)) return isRouted ? ROUTED_RECURRENT_BOUNDS : RECURRENT_BOUNDS;
   if (isRouted) return ROUTED_BOUNDS;
   return family.startsWith('gemma4') ? SHARP_BOUNDS : BOUNDS;
 }

@@ -12,7 +12,7 @@ import {
   DECODER_GOLDENS,
   differenceFromGolden,
   hasExperts,
-  hasMemory,
+  hasRecurrentLayers,
   writeGoldenCheckpoint,
 } from './decoder-golden.ts';
 import { type GgufPlan, writeFamilyGguf } from './family-gguf.ts';
@@ -818,7 +818,7 @@ describe.each(Object.entries(PLANS))('%s', (family, plans) => {
     const sourceDir = await writeFamilyGguf(place, golden, plan);
     const outputDir = join(place, 'built');
     // Mixtures of experts and recurrent layers are for the kernels only.
-    const variant = hasExperts(golden) || hasMemory(golden) ? 'kernels' : 'slots';
+    const variant = hasExperts(golden) || hasRecurrentLayers(golden) ? 'kernels' : 'slots';
     const { modelType, longRope } = await buildModel({ sourceDir, outputDir, precision: 'f32', variant });
     const plain = plan.architecture === 'llama' && variant === 'slots' ? 'llama' : family;
     expect(modelType).toBe(plan.modelType ?? plain);

@@ -29,13 +29,13 @@ export const falconH1: Architecture = {
     const norm = keys.mamba_rms_norm!
       ? { isFirst: keys.mamba_norm_before_gate!, groupCount: keys.mamba_n_groups! }
       : undefined;
-    const memory = readMamba(keys, reader, { width, norm });
+    const recurrent = readMamba(keys, reader, { width, norm });
     const [ofGate, ofDown] = factorList('mlp_multipliers', keys.mlp_multipliers, 2, reader) as [
       number,
       number,
     ];
-    const ofMemory = factorList('ssm_multipliers', keys.ssm_multipliers, 5, reader);
-    const [z, x, b, c, dt] = ofMemory.map(factor => factor * (keys.ssm_in_multiplier ?? 1)) as [
+    const ofRecurrent = factorList('ssm_multipliers', keys.ssm_multipliers, 5, reader);
+    const [z, x, b, c, dt] = ofRecurrent.map(factor => factor * (keys.ssm_in_multiplier ?? 1)) as [
       ...[number, number, number, number, number],
     ];
     const before = keys.attention_in_multiplier ?? 1;
@@ -49,15 +49,15 @@ export const falconH1: Architecture = {
         attentionOutput: keys.attention_out_multiplier ?? 1,
         gate: ofGate,
         down: ofDown,
-        memoryGate: z,
-        memoryDecay: dt,
-        memoryOutput: keys.ssm_out_multiplier ?? 1,
+        recurrentGate: z,
+        recurrentDecay: dt,
+        recurrentOutput: keys.ssm_out_multiplier ?? 1,
       },
       ropes: [reader.rope()],
       layer: () => ({
         rope: 0,
         window: undefined,
-        memory: { ...memory, inputScales: { values: x, keys: b, queries: c } },
+        recurrent: { ...recurrent, inputScales: { values: x, keys: b, queries: c } },
         hasAttention: true,
       }),
       modules: {
@@ -66,7 +66,7 @@ export const falconH1: Architecture = {
         up: 'feed_forward.up_proj',
         down: 'feed_forward.down_proj',
         finalNorm: 'final_layernorm',
-        memory: mambaModules('mamba'),
+        recurrent: mambaModules('mamba'),
       },
     };
   },

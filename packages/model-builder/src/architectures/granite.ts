@@ -83,7 +83,7 @@ export const graniteHybrid: Architecture = {
     const isAttention = attentionLayers(keys, reader, { other: 'linear_attention', pattern: () => false });
     const width = keys.mamba_expand! * keys.hidden_size;
     const groupCount = keys.mamba_n_groups!;
-    const memory = () => readMamba(keys, reader, { width, norm: { isFirst: false, groupCount } });
+    const recurrent = () => readMamba(keys, reader, { width, norm: { isFirst: false, groupCount } });
     const isRotated = keys.position_embedding_type === 'rope';
     const hasExperts = keys.num_local_experts! > 0;
     const shared = { ...EXPERTS, shared: SHARED };
@@ -96,12 +96,14 @@ export const graniteHybrid: Architecture = {
       layer: index => ({
         window: undefined,
         intermediateSize: keys.shared_intermediate_size!,
-        ...(isAttention(index) ? { rope: isRotated ? 0 : undefined } : { rope: undefined, memory: memory() }),
+        ...(isAttention(index)
+          ? { rope: isRotated ? 0 : undefined }
+          : { rope: undefined, recurrent: recurrent() }),
       }),
       modules: {
         gateUp: SHARED.gateUp,
         down: SHARED.down,
-        memory: mambaModules('mamba'),
+        recurrent: mambaModules('mamba'),
       },
     };
   },

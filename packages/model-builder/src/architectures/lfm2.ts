@@ -95,7 +95,7 @@ function readLayers(
 ): DecoderFeatures {
   const isAttention = attentionLayers(keys, reader, { other: 'conv', pattern });
   vectorSize('hidden_size', keys.hidden_size, reader);
-  const memory = {
+  const recurrent = {
     kind: 'short-convolution',
     kernel: kernelLength('conv_L_cache', keys.conv_L_cache!, reader),
     hasBias: keys.conv_bias!,
@@ -108,7 +108,7 @@ function readLayers(
     layer: index => ({
       ...mlp(index),
       window: undefined,
-      ...(isAttention(index) ? { rope: 0 } : { rope: undefined, memory }),
+      ...(isAttention(index) ? { rope: 0 } : { rope: undefined, recurrent }),
     }),
     modules: {
       beforeAttention: 'operator_norm',
@@ -120,7 +120,7 @@ function readLayers(
       up: 'feed_forward.w3',
       down: 'feed_forward.w2',
       finalNorm: 'embedding_norm',
-      memory: { ...NO_MODULES, input: 'conv.in_proj', convolution: 'conv.conv', output: 'conv.out_proj' },
+      recurrent: { ...NO_MODULES, input: 'conv.in_proj', convolution: 'conv.conv', output: 'conv.out_proj' },
     },
   };
 }

@@ -12,9 +12,9 @@ import { groupsOf, LARGEST_STATE_SIZE, mambaModules, refuseStepLimits } from './
 
 /** Letters of `hybrid_override_pattern`, and names of `layers_block_type`, which older versions of transformers call otherwise. */
 const KINDS = {
-  M: 'memory',
-  linear_attention: 'memory',
-  mamba: 'memory',
+  M: 'recurrent',
+  linear_attention: 'recurrent',
+  mamba: 'recurrent',
   '*': 'attention',
   full_attention: 'attention',
   attention: 'attention',
@@ -60,7 +60,7 @@ export const nemotronH: Architecture = {
   readsLayerTypes: true,
   read(keys, reader) {
     const kinds = layerKinds(keys, reader);
-    const memory = readMixer(keys, reader);
+    const recurrent = readMixer(keys, reader);
     const experts = kinds.includes('experts') ? readOwnExperts(keys, reader) : undefined;
     return {
       experts,
@@ -72,7 +72,7 @@ export const nemotronH: Architecture = {
         rope: undefined,
         window: undefined,
         hasAttention: kinds[index] === 'attention',
-        ...(kinds[index] === 'memory' ? { memory } : {}),
+        ...(kinds[index] === 'recurrent' ? { recurrent } : {}),
         hasExperts: kinds[index] === 'experts',
         intermediateSize: sizeOf(kinds[index]!, keys),
       }),
@@ -87,7 +87,7 @@ export const nemotronH: Architecture = {
         attentionOutput: 'mixer.o_proj',
         up: 'mixer.up_proj',
         down: 'mixer.down_proj',
-        memory: mambaModules('mixer'),
+        recurrent: mambaModules('mixer'),
       },
     };
   },

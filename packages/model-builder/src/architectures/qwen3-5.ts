@@ -80,7 +80,7 @@ export function readQwen3_5Layers(
   const isLinear = allButEvery(keys.full_attention_interval!);
   const pattern = (layer: number) => !isLinear(layer);
   const isAttention = attentionLayers(keys, reader, { other: 'linear_attention', pattern });
-  const memory = readDeltaNet(keys, reader);
+  const recurrent = readDeltaNet(keys, reader);
   return {
     gatesAttention: true,
     qkvBias: keys.attention_bias ?? false,
@@ -91,7 +91,7 @@ export function readQwen3_5Layers(
     layer: index => ({
       ...mlp(index),
       window: undefined,
-      ...(isAttention(index) ? { rope: 0 } : { rope: undefined, memory }),
+      ...(isAttention(index) ? { rope: 0 } : { rope: undefined, recurrent }),
     }),
   };
 }

@@ -39,8 +39,8 @@ export const qwen3Next: Architecture = {
           : { hasExperts: false, intermediateSize: keys.intermediate_size },
       ),
       modules: {
-        memory: {
-          ...LLAMA_MODULES.memory,
+        recurrent: {
+          ...LLAMA_MODULES.recurrent,
           headsInputGate: 'linear_attn.in_proj_qkvz',
           headsBetaDecay: 'linear_attn.in_proj_ba',
         },

@@ -487,14 +487,14 @@ describe('Mamba-2', () => {
       ['linear_attention', 'full_attention'],
     ]) {
       const { layers } = parse({ ...granite, layer_types, time_step_limit: [0, infinity] });
-      expect(layers.map(({ memory }) => memory?.kind)).toEqual(['mamba-2', undefined]);
+      expect(layers.map(({ recurrent }) => recurrent?.kind)).toEqual(['mamba-2', undefined]);
     }
   });
 
   it('is beside the attention of falcon_h1, and alone or absent in nemotron_h', () => {
     const mixersOf = (keys: Record<string, unknown>) =>
-      parse(keys).layers.map(({ memory, hasAttention, intermediateSize }) => [
-        memory !== undefined,
+      parse(keys).layers.map(({ recurrent, hasAttention, intermediateSize }) => [
+        recurrent !== undefined,
         hasAttention,
         intermediateSize > 0,
       ]);

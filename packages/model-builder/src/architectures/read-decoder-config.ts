@@ -67,7 +67,7 @@ function parseTextConfig(path: string, json: unknown, prefix = ''): DecoderConfi
     hasExperts: features.experts !== undefined,
     valuesAreKeys: false,
     kvSource: undefined,
-    memory: undefined,
+    recurrent: undefined,
   };
   return {
     modelType: keys.model_type,
@@ -114,7 +114,7 @@ function parseTextConfig(path: string, json: unknown, prefix = ''): DecoderConfi
     ropes,
     layers: Array.from({ length: keys.num_hidden_layers }, (_, index) => {
       const own: ReturnType<LayerPlan['layer']> = layer(index);
-      return { ...ordinary, hasAttention: own.memory === undefined, ...own };
+      return { ...ordinary, hasAttention: own.recurrent === undefined, ...own };
     }),
     modules: { ...LLAMA_MODULES, ...modules },
   };

@@ -1,6 +1,6 @@
 // What config.json says of Mamba-2, in the keys that families share.
 
-import type { Mamba2, MemoryModules } from '../hugging-face/decoder-config.ts';
+import type { Mamba2, RecurrentModules } from '../hugging-face/decoder-config.ts';
 import type { ConfigReader } from './architecture.ts';
 import type { ConfigKeys } from './config-keys.ts';
 import { kernelLength, vectorSize } from './layer-kinds.ts';
@@ -9,7 +9,7 @@ import { kernelLength, vectorSize } from './layer-kinds.ts';
 export const LARGEST_STATE_SIZE = 256;
 
 /** Names within a layer, after the name of the module. */
-export function mambaModules(module: string): MemoryModules {
+export function mambaModules(module: string): RecurrentModules {
   return {
     gateInputDecay: `${module}.in_proj`,
     input: '',

@@ -74,7 +74,7 @@ function kernelsOnlyFault({
 
 /** What sets a layer apart from one of attention and an MLP. */
 function unlikeTransformer(layer: LayerConfig): string | undefined {
-  if (layer.memory !== undefined) return `a recurrent state (${layer.memory.kind})`;
+  if (layer.recurrent !== undefined) return `a recurrent state (${layer.recurrent.kind})`;
   if (!layer.hasAttention) return 'no attention';
   return hasMlp(layer) ? undefined : 'no MLP';
 }

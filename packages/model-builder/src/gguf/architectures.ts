@@ -17,7 +17,7 @@ import { type GgufArchitecture, windowKeys } from './gguf-architecture.ts';
 import { graniteKeys } from './granite-keys.ts';
 import { deepseek2 } from './latent-architectures.ts';
 import { falconH1, graniteHybrid, nemotronH, nemotronHMoe } from './mamba-architectures.ts';
-import { lfm2, lfm2Moe, qwen3Next, qwen35, qwen35Moe } from './memory-architectures.ts';
+import { lfm2, lfm2Moe, qwen3Next, qwen35, qwen35Moe } from './recurrent-architectures.ts';
 
 const RELU2 = { hidden_act: 'relu2' } as const;
 

@@ -45,8 +45,10 @@ function inGguf(experts: ExpertsConfig): ExpertsConfig {
 }
 
 function withKeysInTurns(layer: LayerConfig): LayerConfig {
-  const { memory } = layer;
-  return memory?.kind === 'gated-delta-net' ? { ...layer, memory: { ...memory, keysInTurns: true } } : layer;
+  const { recurrent } = layer;
+  return recurrent?.kind === 'gated-delta-net'
+    ? { ...layer, recurrent: { ...recurrent, keysInTurns: true } }
+    : layer;
 }
 
 export interface GgufConfig {
@@ -116,7 +118,7 @@ export async function readGgufConfig(model: GgufModel): Promise<GgufConfig> {
       modules: {
         ...config.modules,
         ...(own.splitsGateUp && SPLIT_MLP),
-        ...(own.splitsInputGate && { memory: { ...config.modules.memory, headsInputGate: undefined } }),
+        ...(own.splitsInputGate && { recurrent: { ...config.modules.recurrent, headsInputGate: undefined } }),
       },
       layers: own.turnsKeyHeads ? config.layers.map(withKeysInTurns) : config.layers,
       predictionLayerCount,

@@ -94,7 +94,7 @@ export interface LayerConfig {
   /** Earlier layer whose keys and values this one attends to; undefined for its own. */
   readonly kvSource: number | undefined;
   /** What the layer has in place of attention, or beside it; undefined for none. */
-  readonly memory: LayerMemory | undefined;
+  readonly recurrent: RecurrentConfig | undefined;
   /**
    * Attention and the recurrent part read the same normed input, and both are added to the residual stream. A
    * layer may have neither.
@@ -107,8 +107,8 @@ export function hasMlp({ intermediateSize, hasExperts }: LayerConfig): boolean {
   return intermediateSize > 0 || hasExperts;
 }
 
-/** How a layer remembers earlier tokens in a state of fixed size. Sizes are whole vectors of 16. */
-export type LayerMemory = ShortConvolution | GatedDeltaNet | Mamba2;
+/** The recurrent part of a layer, which keeps earlier tokens in a state of fixed size. Sizes are whole vectors of 16. */
+export type RecurrentConfig = ShortConvolution | GatedDeltaNet | Mamba2;
 
 /** `C * convolution(B * x)`; B, C and x have the hidden size. Source: LFM2 */
 export interface ShortConvolution {
@@ -152,33 +152,34 @@ export interface Mamba2 {
 }
 
 /** Channels of the convolution. */
-export function convolvedSize(memory: LayerMemory, hiddenSize: number): number {
-  if (memory.kind === 'short-convolution') return hiddenSize;
-  if (memory.kind === 'mamba-2')
-    return memory.headCount * memory.headSize + 2 * memory.groupCount * memory.stateSize;
-  const { keyHeadCount, keySize, valueHeadCount, valueSize } = memory;
+export function convolvedSize(recurrent: RecurrentConfig, hiddenSize: number): number {
+  if (recurrent.kind === 'short-convolution') return hiddenSize;
+  if (recurrent.kind === 'mamba-2')
+    return recurrent.headCount * recurrent.headSize + 2 * recurrent.groupCount * recurrent.stateSize;
+  const { keyHeadCount, keySize, valueHeadCount, valueSize } = recurrent;
   return 2 * keyHeadCount * keySize + valueHeadCount * valueSize;
 }
 
 /** Shapes of the states of a layer. */
-export function stateShapes(memory: LayerMemory, hiddenSize: number): readonly (readonly number[])[] {
-  const inputs = [memory.kernel - 1, convolvedSize(memory, hiddenSize)];
-  if (memory.kind === 'short-convolution') return [inputs];
-  if (memory.kind === 'mamba-2') return [inputs, [memory.headCount, memory.stateSize, memory.headSize]];
-  return [inputs, [memory.valueHeadCount, memory.keySize, memory.valueSize]];
+export function stateShapes(recurrent: RecurrentConfig, hiddenSize: number): readonly (readonly number[])[] {
+  const inputs = [recurrent.kernel - 1, convolvedSize(recurrent, hiddenSize)];
+  if (recurrent.kind === 'short-convolution') return [inputs];
+  if (recurrent.kind === 'mamba-2')
+    return [inputs, [recurrent.headCount, recurrent.stateSize, recurrent.headSize]];
+  return [inputs, [recurrent.valueHeadCount, recurrent.keySize, recurrent.valueSize]];
 }
 
 /**
  * Elements of the result of a recurrent layer for a token, before the projection back to the residual stream.
  */
-export function rememberedSize(memory: LayerMemory, hiddenSize: number): number {
-  switch (memory.kind) {
+export function recurrentOutputSize(recurrent: RecurrentConfig, hiddenSize: number): number {
+  switch (recurrent.kind) {
     case 'short-convolution':
       return hiddenSize;
     case 'gated-delta-net':
-      return memory.valueHeadCount * memory.valueSize;
+      return recurrent.valueHeadCount * recurrent.valueSize;
     case 'mamba-2':
-      return memory.headCount * memory.headSize;
+      return recurrent.headCount * recurrent.headSize;
   }
 }
 
@@ -198,9 +199,9 @@ export type ScaledMatrix =
   | 'attentionOutput'
   | 'gate'
   | 'down'
-  | 'memoryGate'
-  | 'memoryDecay'
-  | 'memoryOutput';
+  | 'recurrentGate'
+  | 'recurrentDecay'
+  | 'recurrentOutput';
 
 /** `gelu-tanh`: GELU with the approximation by tanh. `relu2`: the square of ReLU. */
 export type Activation = 'silu' | 'gelu-tanh' | 'relu2';
@@ -231,11 +232,11 @@ export interface ModuleNames {
   /** The embedding table and the last norm, which are outside of layers. */
   readonly embedding: string;
   readonly finalNorm: string;
-  readonly memory: MemoryModules;
+  readonly recurrent: RecurrentModules;
 }
 
 /** Names of the modules of a recurrent layer, and of its tensors without a module. */
-export interface MemoryModules {
+export interface RecurrentModules {
   /** One matrix with the rows of gate, input and decay in turn, in place of the three. */
   readonly gateInputDecay: string | undefined;
   /** One matrix with the rows of query, key, values and gates of each head of keys in turn, in place of two. */
@@ -277,7 +278,7 @@ export const LLAMA_MODULES: ModuleNames = {
   afterPerLayerInput: undefined,
   embedding: 'embed_tokens',
   finalNorm: 'norm',
-  memory: {
+  recurrent: {
     gateInputDecay: undefined,
     input: 'linear_attn.in_proj_qkv',
     gate: 'linear_attn.in_proj_z',

@@ -6,15 +6,21 @@ import type { CheckpointTensor } from './checkpoint-tensor.ts';
 import {
   convolvedSize,
   type DecoderConfig,
-  type LayerMemory,
   type Mamba2,
   type ModuleNames,
+  type RecurrentConfig,
 } from './decoder-config.ts';
 import type { SharedExpert } from './experts-config.ts';
 import { findHeadRows, type HeadRows } from './head-rows.ts';
 import { isLatentMatrix, LATENT_NORMS, latentMatrix } from './latent-attention.ts';
 import { LayerExperts } from './layer-experts.ts';
-import { hasBias, isMemoryMatrix, type LayerMatrix, MEMORY_MODULES, matrixShape } from './layer-matrices.ts';
+import {
+  hasBias,
+  isRecurrentMatrix,
+  type LayerMatrix,
+  matrixShape,
+  RECURRENT_MODULES,
+} from './layer-matrices.ts';
 import { withOffset } from './norm-weight.ts';
 import { RecentMatrices } from './recent-matrices.ts';
 import { rowBlocks } from './row-blocks.ts';
@@ -171,31 +177,31 @@ export class DecoderWeights {
     readonly bias: CheckpointTensor | undefined;
   } {
     const { modules, hiddenSize } = this.#config;
-    const memory = this.#memory(layer);
-    const channels = convolvedSize(memory, hiddenSize);
-    const module = modules.memory.convolution;
-    const weight = this.#tensor(layer, module, 'weight', [channels, 1, memory.kernel]);
+    const recurrent = this.#recurrent(layer);
+    const channels = convolvedSize(recurrent, hiddenSize);
+    const module = modules.recurrent.convolution;
+    const weight = this.#tensor(layer, module, 'weight', [channels, 1, recurrent.kernel]);
     const hasOwnBias =
-      memory.kind === 'mamba-2'
-        ? memory.hasConvolutionBias
-        : memory.kind === 'short-convolution' && memory.hasBias;
+      recurrent.kind === 'mamba-2'
+        ? recurrent.hasConvolutionBias
+        : recurrent.kind === 'short-convolution' && recurrent.hasBias;
     return {
-      weight: memory.kind === 'mamba-2' ? scaledRows(weight, inputScale(memory)) : weight,
+      weight: recurrent.kind === 'mamba-2' ? scaledRows(weight, inputScale(recurrent)) : weight,
       bias: hasOwnBias ? this.#tensor(layer, module, 'bias', [channels]) : undefined,
     };
   }
 
   /** What gated delta networks have besides matrices. Shape: `[valueHeads]` and, of the norm of each head, `[valueSize]`. */
   deltaVectors(layer: number): Readonly<Record<'decayLog' | 'decayBias' | 'norm', CheckpointTensor>> {
-    const memory = this.#memory(layer);
-    assertInvariant(memory.kind === 'gated-delta-net', 'a gated delta network');
-    const { decayLog, decayBias, norm } = this.#config.modules.memory;
+    const recurrent = this.#recurrent(layer);
+    assertInvariant(recurrent.kind === 'gated-delta-net', 'a gated delta network');
+    const { decayLog, decayBias, norm } = this.#config.modules.recurrent;
     const vector = (name: string) =>
-      this.source.tensor(`${this.#layer(layer)}.${name}`, [memory.valueHeadCount]);
+      this.source.tensor(`${this.#layer(layer)}.${name}`, [recurrent.valueHeadCount]);
     return {
       decayLog: vector(decayLog),
       decayBias: vector(decayBias),
-      norm: this.#tensor(layer, norm, 'weight', [memory.valueSize]),
+      norm: this.#tensor(layer, norm, 'weight', [recurrent.valueSize]),
     };
   }
 
@@ -205,23 +211,24 @@ export class DecoderWeights {
   ): Readonly<
     Record<'decayLog' | 'decayBias' | 'skip', CheckpointTensor> & { norm: CheckpointTensor | undefined }
   > {
-    const memory = this.#memory(layer);
-    assertInvariant(memory.kind === 'mamba-2', 'Mamba-2');
-    const { decayLog, decayBias, skip, norm } = this.#config.modules.memory;
-    const vector = (name: string) => this.source.tensor(`${this.#layer(layer)}.${name}`, [memory.headCount]);
-    const width = memory.headCount * memory.headSize;
+    const recurrent = this.#recurrent(layer);
+    assertInvariant(recurrent.kind === 'mamba-2', 'Mamba-2');
+    const { decayLog, decayBias, skip, norm } = this.#config.modules.recurrent;
+    const vector = (name: string) =>
+      this.source.tensor(`${this.#layer(layer)}.${name}`, [recurrent.headCount]);
+    const width = recurrent.headCount * recurrent.headSize;
     return {
       decayLog: vector(decayLog),
       decayBias: vector(decayBias),
       skip: vector(skip),
-      norm: memory.norm && this.#tensor(layer, norm, 'weight', [width]),
+      norm: recurrent.norm && this.#tensor(layer, norm, 'weight', [width]),
     };
   }
 
-  #memory(layer: number): LayerMemory {
-    const { memory } = this.#config.layers[layer]!;
-    assertInvariant(memory !== undefined, 'a recurrent layer');
-    return memory;
+  #recurrent(layer: number): RecurrentConfig {
+    const { recurrent } = this.#config.layers[layer]!;
+    assertInvariant(recurrent !== undefined, 'a recurrent layer');
+    return recurrent;
   }
 
   /**
@@ -232,9 +239,9 @@ export class DecoderWeights {
     const last = this.#config.layerCount - 1;
     const { layers } = this.#config;
     if (this.norm(last, 'beforeAttention') === undefined)
-      this.matrix(last, layers[last]!.memory === undefined ? 'attentionOutput' : 'memoryOutput');
-    const { memory, hasAttention } = layers[0]!;
-    this.matrix(0, memory !== undefined ? 'memoryInput' : hasAttention ? 'query' : 'down');
+      this.matrix(last, layers[last]!.recurrent === undefined ? 'attentionOutput' : 'recurrentOutput');
+    const { recurrent, hasAttention } = layers[0]!;
+    this.matrix(0, recurrent !== undefined ? 'recurrentInput' : hasAttention ? 'query' : 'down');
   }
 
   /** Throws: as `WeightSource.checkAllUsed`. */
@@ -290,7 +297,7 @@ export class DecoderWeights {
   /** In a layer with experts the MLP is the one that all tokens share. */
   #module(layer: number, role: LayerMatrix): string {
     const { modules } = this.#config;
-    if (isMemoryMatrix(role)) return modules.memory[MEMORY_MODULES[role]];
+    if (isRecurrentMatrix(role)) return modules.recurrent[RECURRENT_MODULES[role]];
     assertInvariant(!isLatentMatrix(role), 'latent matrices are opened by themselves');
     if (role !== 'gate' && role !== 'up' && role !== 'down') return modules[role];
     const module = this.#mlp(layer)[role];
@@ -306,9 +313,9 @@ export class DecoderWeights {
 
   #byHeads(layer: number, role: LayerMatrix): HeadRows | undefined {
     const { layers, modules } = this.#config;
-    const { memory } = layers[layer]!;
-    if (memory?.kind !== 'gated-delta-net' || !isMemoryMatrix(role)) return undefined;
-    return findHeadRows(memory, modules.memory, role);
+    const { recurrent } = layers[layer]!;
+    if (recurrent?.kind !== 'gated-delta-net' || !isRecurrentMatrix(role)) return undefined;
+    return findHeadRows(recurrent, modules.recurrent, role);
   }
 
   /** Where the rows of a matrix are in a matrix of several; undefined where it is stored alone. */
@@ -317,16 +324,16 @@ export class DecoderWeights {
     role: LayerMatrix,
   ): { readonly module: string; readonly firstRow: number; readonly rowCount: number } | undefined {
     const { headCount, modules } = this.#config;
-    const { kvHeadCount, headSize, intermediateSize, memory } = this.#config.layers[layer]!;
-    const { gateInputDecay } = modules.memory;
-    if (memory?.kind === 'mamba-2' && gateInputDecay !== undefined && isMemoryMatrix(role)) {
-      if (role === 'memoryOutput') return undefined;
+    const { kvHeadCount, headSize, intermediateSize, recurrent } = this.#config.layers[layer]!;
+    const { gateInputDecay } = modules.recurrent;
+    if (recurrent?.kind === 'mamba-2' && gateInputDecay !== undefined && isRecurrentMatrix(role)) {
+      if (role === 'recurrentOutput') return undefined;
       const [gates, inputs] = [
-        memory.headCount * memory.headSize,
-        convolvedSize(memory, this.#config.hiddenSize),
+        recurrent.headCount * recurrent.headSize,
+        convolvedSize(recurrent, this.#config.hiddenSize),
       ];
-      const rowCount = gates + inputs + memory.headCount;
-      const firstRow = role === 'memoryGate' ? 0 : role === 'memoryInput' ? gates : gates + inputs;
+      const rowCount = gates + inputs + recurrent.headCount;
+      const firstRow = role === 'recurrentGate' ? 0 : role === 'recurrentInput' ? gates : gates + inputs;
       return { module: gateInputDecay, firstRow, rowCount };
     }
     const [queries, keys] = [headCount * headSize, kvHeadCount * headSize];

@@ -2,8 +2,8 @@
 // values and gates of the heads of values that share it; another matrix has their betas and decays.
 // Source: transformers, models/qwen3_next/modeling_qwen3_next.py (fix_query_key_value_ordering)
 
-import type { GatedDeltaNet, MemoryModules } from './decoder-config.ts';
-import type { MemoryMatrix } from './layer-matrices.ts';
+import type { GatedDeltaNet, RecurrentModules } from './decoder-config.ts';
+import type { RecurrentMatrix } from './layer-matrices.ts';
 import type { RowBlock } from './row-blocks.ts';
 
 export interface HeadRows {
@@ -16,8 +16,8 @@ export interface HeadRows {
 /** Undefined where the matrix is stored by itself. */
 export function findHeadRows(
   { keyHeadCount, valueHeadCount, keySize, valueSize }: GatedDeltaNet,
-  { headsInputGate, headsBetaDecay }: MemoryModules,
-  role: MemoryMatrix,
+  { headsInputGate, headsBetaDecay }: RecurrentModules,
+  role: RecurrentMatrix,
 ): HeadRows | undefined {
   const shared = valueHeadCount / keyHeadCount;
   const values = shared * valueSize;
@@ -34,9 +34,11 @@ export function findHeadRows(
     { first: 2 * keySize, count: values },
   ];
   const gates = { first: 2 * keySize + values, count: values };
-  if (headsInputGate !== undefined && (role === 'memoryInput' || role === 'memoryGate'))
-    return rowsOf(headsInputGate, 2 * keySize + 2 * values, role === 'memoryInput' ? inputs : [gates]);
-  if (headsBetaDecay !== undefined && (role === 'memoryBeta' || role === 'memoryDecay'))
-    return rowsOf(headsBetaDecay, 2 * shared, [{ first: role === 'memoryBeta' ? 0 : shared, count: shared }]);
+  if (headsInputGate !== undefined && (role === 'recurrentInput' || role === 'recurrentGate'))
+    return rowsOf(headsInputGate, 2 * keySize + 2 * values, role === 'recurrentInput' ? inputs : [gates]);
+  if (headsBetaDecay !== undefined && (role === 'recurrentBeta' || role === 'recurrentDecay'))
+    return rowsOf(headsBetaDecay, 2 * shared, [
+      { first: role === 'recurrentBeta' ? 0 : shared, count: shared },
+    ]);
   return undefined;
 }

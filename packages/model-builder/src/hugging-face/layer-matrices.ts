@@ -1,7 +1,7 @@
 // The matrices of a layer by role: their shapes, and which of them have a bias.
 
 import { assertInvariant } from '../errors.ts';
-import { convolvedSize, type DecoderConfig, rememberedSize } from './decoder-config.ts';
+import { convolvedSize, type DecoderConfig, recurrentOutputSize } from './decoder-config.ts';
 import { isLatentMatrix, type LatentMatrix, latentMatrixShape } from './latent-attention.ts';
 
 export type LayerMatrix =
@@ -15,21 +15,26 @@ export type LayerMatrix =
   | 'perLayerGate'
   | 'perLayerProjection'
   | LatentMatrix
-  | MemoryMatrix;
-export type MemoryMatrix = 'memoryInput' | 'memoryGate' | 'memoryBeta' | 'memoryDecay' | 'memoryOutput';
+  | RecurrentMatrix;
+export type RecurrentMatrix =
+  | 'recurrentInput'
+  | 'recurrentGate'
+  | 'recurrentBeta'
+  | 'recurrentDecay'
+  | 'recurrentOutput';
 
-/** Module of each matrix of a recurrent layer, in `ModuleNames.memory`. */
-export const MEMORY_MODULES = {
-  memoryInput: 'input',
-  memoryGate: 'gate',
-  memoryBeta: 'beta',
-  memoryDecay: 'decay',
-  memoryOutput: 'output',
-} as const satisfies Record<MemoryMatrix, string>;
+/** Module of each matrix of a recurrent layer, in `ModuleNames.recurrent`. */
+export const RECURRENT_MODULES = {
+  recurrentInput: 'input',
+  recurrentGate: 'gate',
+  recurrentBeta: 'beta',
+  recurrentDecay: 'decay',
+  recurrentOutput: 'output',
+} as const satisfies Record<RecurrentMatrix, string>;
 
 /** Whether a matrix belongs to the recurrent part of a layer. */
-export function isMemoryMatrix(role: LayerMatrix): role is MemoryMatrix {
-  return Object.hasOwn(MEMORY_MODULES, role);
+export function isRecurrentMatrix(role: LayerMatrix): role is RecurrentMatrix {
+  return Object.hasOwn(RECURRENT_MODULES, role);
 }
 
 /** `[outputs, inputs]`. */
@@ -39,7 +44,7 @@ export function matrixShape(
   role: LayerMatrix,
 ): readonly [number, number] {
   const { headCount, hiddenSize, layers, perLayerInput, gatesAttention, latent } = config;
-  if (isMemoryMatrix(role)) return memoryMatrixShape(config, layer, role);
+  if (isRecurrentMatrix(role)) return recurrentMatrixShape(config, layer, role);
   if (isLatentMatrix(role)) return latentMatrixShape(latent!, role, config);
   const { headSize, kvHeadCount, intermediateSize } = layers[layer]!;
   switch (role) {
@@ -64,29 +69,29 @@ export function matrixShape(
   }
 }
 
-function memoryMatrixShape(
+function recurrentMatrixShape(
   config: DecoderConfig,
   layer: number,
-  role: MemoryMatrix,
+  role: RecurrentMatrix,
 ): readonly [number, number] {
   const { hiddenSize } = config;
-  const memory = config.layers[layer]!.memory!;
-  const size = rememberedSize(memory, hiddenSize);
-  if (role === 'memoryOutput') return [hiddenSize, size];
-  if (memory.kind === 'short-convolution') {
-    assertInvariant(role === 'memoryInput', 'a short convolution has one matrix before it');
+  const recurrent = config.layers[layer]!.recurrent!;
+  const size = recurrentOutputSize(recurrent, hiddenSize);
+  if (role === 'recurrentOutput') return [hiddenSize, size];
+  if (recurrent.kind === 'short-convolution') {
+    assertInvariant(role === 'recurrentInput', 'a short convolution has one matrix before it');
     return [3 * hiddenSize, hiddenSize];
   }
-  if (role === 'memoryInput') return [convolvedSize(memory, hiddenSize), hiddenSize];
-  const heads = memory.kind === 'mamba-2' ? memory.headCount : memory.valueHeadCount;
-  return [role === 'memoryGate' ? size : heads, hiddenSize];
+  if (role === 'recurrentInput') return [convolvedSize(recurrent, hiddenSize), hiddenSize];
+  const heads = recurrent.kind === 'mamba-2' ? recurrent.headCount : recurrent.valueHeadCount;
+  return [role === 'recurrentGate' ? size : heads, hiddenSize];
 }
 
 /** Whether a matrix has a bias. */
 export function hasBias(config: DecoderConfig, layer: number, role: LayerMatrix): boolean {
-  if (isMemoryMatrix(role)) {
-    const { memory } = config.layers[layer]!;
-    return memory !== undefined && memory.kind !== 'gated-delta-net' && memory.hasBias;
+  if (isRecurrentMatrix(role)) {
+    const { recurrent } = config.layers[layer]!;
+    return recurrent !== undefined && recurrent.kind !== 'gated-delta-net' && recurrent.hasBias;
   }
   switch (role) {
     case 'query':

@@ -5,7 +5,7 @@ import { EMBEDDING_WEIGHT } from '../blocks/embedding.ts';
 import { projectedParts } from '../blocks/head-norm.ts';
 import { LM_HEAD_WEIGHT } from '../blocks/lm-head.ts';
 import type { CheckpointTensor } from '../hugging-face/checkpoint-tensor.ts';
-import type { DecoderConfig, LayerMemory } from '../hugging-face/decoder-config.ts';
+import type { DecoderConfig, RecurrentConfig } from '../hugging-face/decoder-config.ts';
 import type { DecoderWeights } from '../hugging-face/decoder-weights.ts';
 import type { LatentAttention } from '../hugging-face/latent-attention.ts';
 import type { ExpertMatrix } from '../hugging-face/layer-experts.ts';
@@ -83,11 +83,11 @@ export interface LayerMatrices {
   readonly headKeys?: DecoderMatrix;
   readonly headValues?: DecoderMatrix;
   readonly attentionOutput?: DecoderMatrix;
-  readonly memoryInput?: DecoderMatrix;
-  readonly memoryGate?: DecoderMatrix;
-  readonly memoryBeta?: DecoderMatrix;
-  readonly memoryDecay?: DecoderMatrix;
-  readonly memoryOutput?: DecoderMatrix;
+  readonly recurrentInput?: DecoderMatrix;
+  readonly recurrentGate?: DecoderMatrix;
+  readonly recurrentBeta?: DecoderMatrix;
+  readonly recurrentDecay?: DecoderMatrix;
+  readonly recurrentOutput?: DecoderMatrix;
   /** Matrices of the MLP, or of the expert that all tokens share. */
   readonly gateUp?: DecoderMatrix;
   readonly down?: DecoderMatrix;
@@ -115,11 +115,11 @@ export function layerMatrices(config: DecoderConfig, layer: number): LayerMatric
     tensors: weights => parts.map(part => weights.matrix(layer, part)),
   });
   const { isGated, perLayerInput } = config;
-  const { intermediateSize, hasExperts, memory, hasAttention } = config.layers[layer]!;
+  const { intermediateSize, hasExperts, recurrent, hasAttention } = config.layers[layer]!;
   const gateUp = () =>
     isGated ? of('gateUp', 'mlp.gate_up_proj', 'gate', 'up') : of('gateUp', 'mlp.up_proj', 'up');
   return {
-    ...(memory === undefined ? {} : memoryMatrices(memory, of)),
+    ...(recurrent === undefined ? {} : recurrentMatrices(recurrent, of)),
     ...(hasAttention && config.latent === undefined
       ? attentionMatrices(projectedParts(config, layer), of)
       : {}),
@@ -206,22 +206,22 @@ function latentMatrices({ queryRank }: LatentAttention, of: MatrixOf) {
 }
 
 /** In the roles of matrices of attention that do the same work. */
-function memoryMatrices({ kind }: LayerMemory, of: MatrixOf) {
+function recurrentMatrices({ kind }: RecurrentConfig, of: MatrixOf) {
   return {
-    memoryInput: of('query', 'memory.in_proj', 'memoryInput'),
+    recurrentInput: of('query', 'recurrent.in_proj', 'recurrentInput'),
     ...(kind === 'gated-delta-net'
       ? {
-          memoryGate: of('gateUp', 'memory.z_proj', 'memoryGate'),
-          memoryBeta: of('router', 'memory.b_proj', 'memoryBeta'),
-          memoryDecay: of('router', 'memory.a_proj', 'memoryDecay'),
+          recurrentGate: of('gateUp', 'recurrent.z_proj', 'recurrentGate'),
+          recurrentBeta: of('router', 'recurrent.b_proj', 'recurrentBeta'),
+          recurrentDecay: of('router', 'recurrent.a_proj', 'recurrentDecay'),
         }
       : {}),
     ...(kind === 'mamba-2'
       ? {
-          memoryGate: of('gateUp', 'memory.z_proj', 'memoryGate'),
-          memoryDecay: of('router', 'memory.dt_proj', 'memoryDecay'),
+          recurrentGate: of('gateUp', 'recurrent.z_proj', 'recurrentGate'),
+          recurrentDecay: of('router', 'recurrent.dt_proj', 'recurrentDecay'),
         }
       : {}),
-    memoryOutput: of('attentionOutput', 'memory.out_proj', 'memoryOutput'),
+    recurrentOutput: of('attentionOutput', 'recurrent.out_proj', 'recurrentOutput'),
   };
 }

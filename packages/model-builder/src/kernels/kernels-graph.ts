@@ -14,7 +14,7 @@ import { addUpdate, type PlacedNorm, scaleLayer } from '../blocks/residual-strea
 import { declareRotaryTables } from '../blocks/rotary.ts';
 import { DYNAMIC_DIMS } from '../blocks/variant.ts';
 import { ModelBuildError } from '../errors.ts';
-import { hasMlp, readsPositions, rememberedSize } from '../hugging-face/decoder-config.ts';
+import { hasMlp, readsPositions, recurrentOutputSize } from '../hugging-face/decoder-config.ts';
 import type { LayerMatrix } from '../hugging-face/layer-matrices.ts';
 import {
   EMBEDDING_TABLE,
@@ -35,8 +35,8 @@ import {
 } from './kernels-context.ts';
 import { experts } from './kernels-experts.ts';
 import { latentAttention } from './kernels-latent.ts';
-import { declareStates, memory } from './kernels-memory.ts';
 import { mlpInner } from './kernels-mlp.ts';
+import { declareStates, recurrence } from './kernels-recurrent.ts';
 import { embeddingLookup } from './product.ts';
 
 /** Source: `MAX_HEAD_SIZE` of `packages/kernels/c/attention.h`. */
@@ -60,7 +60,7 @@ export type KernelsGraphOptions = Partial<Pick<KernelsContext, 'formats' | 'onMa
  *                              Experts (residual, router)    residual
  *   norm, output matrix        Product (residual)            logits
  * ```
- * A recurrent layer has its operators in place of the attention, or beside it: see `kernels-memory.ts`. Layers without MLP, and
+ * A recurrent layer has its operators in place of the attention, or beside it: see `kernels-recurrent.ts`. Layers without MLP, and
  * without anything else, have what they have. What a model has besides (norms after attention and MLP, scales, soft caps of logits) is in ONNX Runtime's operators. In the
  * last layer everything after the attention runs on the rows of `logit_rows` only.
  *
@@ -123,7 +123,7 @@ function decoderLayer(
   const layerConfig = config.layers[layer]!;
   const path = `/model/layers.${layer}`;
   const before =
-    layerConfig.memory === undefined && !layerConfig.hasAttention
+    layerConfig.recurrent === undefined && !layerConfig.hasAttention
       ? { input }
       : normedInput(context, layerNorm(weights, layer, 'beforeAttention'), input);
   let mixed = mixers(context, layer, before);
@@ -152,18 +152,18 @@ function decoderLayer(
   return config.hasLayerScale ? scaleLayer(context, layer, residual) : residual;
 }
 
-/** What memory and attention give of the same input, before their last products. */
+/** What the recurrent part and attention give of the same input, before their last products. */
 function mixers(context: KernelsContext, layer: number, input: NormedInput) {
   const { headCount, hiddenSize, latent, layers } = context.config;
-  const { memory: own, hasAttention, headSize } = layers[layer]!;
+  const { recurrent: own, hasAttention, headSize } = layers[layer]!;
   return [
     ...(own === undefined
       ? []
       : [
           {
-            role: 'memoryOutput',
-            value: memory(context, layer, input),
-            size: rememberedSize(own, hiddenSize),
+            role: 'recurrentOutput',
+            value: recurrence(context, layer, input),
+            size: recurrentOutputSize(own, hiddenSize),
           } as const,
         ]),
     ...(hasAttention
@@ -205,7 +205,7 @@ function perLayerValues(context: KernelsContext, embedded: string): string | und
 
 const UPDATES = {
   attentionOutput: { path: 'attn/o_proj', ownNorm: 'afterAttention' },
-  memoryOutput: { path: 'memory/out_proj', ownNorm: 'afterAttention' },
+  recurrentOutput: { path: 'recurrent/out_proj', ownNorm: 'afterAttention' },
   down: { path: 'mlp/down_proj', ownNorm: 'afterMlp' },
 } as const satisfies Partial<Record<LayerMatrix, object>>;
 

@@ -167,7 +167,7 @@ def draw(family: str, source: random.Random) -> dict:
     declared = AutoConfig.for_model(text["model_type"]).to_dict().keys() | {"head_dim"} & text.keys()
     known = {key: values for key, values in VALUES.items() if key in declared}
     extras = {key: values for key, values in EXTRAS.items() if key in text or source.random() < 0.1}
-    # Sizes of a memory depend on each other, so fewer of them are drawn.
+    # Sizes of a recurrent layer depend on each other, so fewer of them are drawn.
     share = 0.3 if len(known) < 30 else 0.15
     for key, values in {**known, **extras}.items():
         if source.random() < share:

@@ -10,10 +10,10 @@ import {
   type DeltaShape,
   deltaOperator,
   type MambaShape,
-  type MemoryOperator,
-  MemorySession,
   mambaOperator,
-} from './memory-operators.ts';
+  type RecurrentOperator,
+  RecurrentSession,
+} from './recurrent-operators.ts';
 
 const PLAIN: ConvolutionShape = {
   channels: 80,
@@ -37,7 +37,7 @@ const MAMBA: MambaShape = {
 };
 const TOKEN_COUNT = 70;
 
-const OPERATORS: readonly (readonly [string, (tokenCount?: number) => MemoryOperator])[] = [
+const OPERATORS: readonly (readonly [string, (tokenCount?: number) => RecurrentOperator])[] = [
   ['a convolution with SiLU', (count = TOKEN_COUNT) => convolutionOperator(PLAIN, count)],
   [
     'a convolution of a part of its columns',
@@ -113,18 +113,18 @@ function largestError(found: Float32Array, expected: Float64Array): number {
 const chunkWrites = (length: number, entry: number): number[] =>
   Array.from({ length }, (_, t) => (t === length - 1 ? entry : -1));
 
-describe.each(INSTRUCTION_SETS)('memory on %s', isa => {
+describe.each(INSTRUCTION_SETS)('recurrent layers on %s', isa => {
   describe.each(OPERATORS)('%s', (_name, create) => {
     const operator = create();
 
     it('gives what float64 gives, without a state before the first token', async () => {
-      using session = await MemorySession.create(operator, { isa });
+      using session = await RecurrentSession.create(operator, { isa });
       expect(largestError(await session.runChunks([TOKEN_COUNT]), operator.expected)).toBeLessThan(TOLERANCE);
     });
 
     it('has the same bits in any chunks, and with any number of threads', async () => {
-      using session = await MemorySession.create(operator, { isa });
-      using single = await MemorySession.create(operator, { isa, threadCount: 1 });
+      using session = await RecurrentSession.create(operator, { isa });
+      using single = await RecurrentSession.create(operator, { isa, threadCount: 1 });
       const whole = await session.runChunks([TOKEN_COUNT]);
       expect(await single.runChunks([TOKEN_COUNT])).toEqual(whole);
       for (const chunks of [[1, 2, 3, 64], Array.from({ length: TOKEN_COUNT }, () => 1), [33, 1, 1, 35]])
@@ -132,7 +132,7 @@ describe.each(INSTRUCTION_SETS)('memory on %s', isa => {
     });
 
     it('computes rows of a batch, which may share a state, bit for bit as each alone', async () => {
-      using session = await MemorySession.create(operator, { isa });
+      using session = await RecurrentSession.create(operator, { isa });
       const whole = await session.runChunks([TOKEN_COUNT]);
       const columns = operator.outputColumns;
       await session.run([{ from: 0, to: 40, read: -1, writes: chunkWrites(40, 2) }]);
@@ -151,7 +151,7 @@ describe.each(INSTRUCTION_SETS)('memory on %s', isa => {
     });
 
     it('keeps the states after tokens on its way, those of the same tokens alone, and changes no other', async () => {
-      using session = await MemorySession.create(operator, { isa });
+      using session = await RecurrentSession.create(operator, { isa });
       const size = session.stateLength;
       const state = (entry: number) => session.pool.slice(entry * size, (entry + 1) * size);
       for (const [entry, length] of [
@@ -177,12 +177,12 @@ describe.each(INSTRUCTION_SETS)('memory on %s', isa => {
       ['writes a negative entry', { read: 1, writes: [-2] }, /to write lies outside/],
       ['reads and writes one entry', { read: 1, writes: [1] }, /read and written/],
     ])('refuses a call that %s', async (_fault, row, message) => {
-      using session = await MemorySession.create(operator, { isa });
+      using session = await RecurrentSession.create(operator, { isa });
       await expect(session.run([{ from: 0, to: 1, ...row }])).rejects.toThrow(message);
     });
 
     it('refuses a call that writes an entry twice', async () => {
-      using session = await MemorySession.create(operator, { isa });
+      using session = await RecurrentSession.create(operator, { isa });
       const rows = [0, 1].map(read => ({ from: 0, to: 2, read, writes: [4 + read, 6] }));
       await expect(session.run(rows)).rejects.toThrow(/written twice/);
     });
@@ -197,7 +197,7 @@ describe.each(INSTRUCTION_SETS)('memory on %s', isa => {
   ])('refuses a convolution whose %s is %i', async (key, value, message) => {
     const { graph, ...rest } = convolutionOperator(PLAIN, 1);
     const changed = { ...graph, attributes: { ...graph.attributes, [key]: int(value) } };
-    await expect(MemorySession.create({ ...rest, graph: changed }, { isa })).rejects.toThrow(message);
+    await expect(RecurrentSession.create({ ...rest, graph: changed }, { isa })).rejects.toThrow(message);
   });
 
   it.each([
@@ -211,7 +211,7 @@ describe.each(INSTRUCTION_SETS)('memory on %s', isa => {
   ])('refuses gated delta networks whose %s is %i', async (key, value, message) => {
     const { graph, ...rest } = deltaOperator(DELTA, 1);
     const changed = { ...graph, attributes: { ...graph.attributes, [key]: int(value) } };
-    await expect(MemorySession.create({ ...rest, graph: changed }, { isa })).rejects.toThrow(message);
+    await expect(RecurrentSession.create({ ...rest, graph: changed }, { isa })).rejects.toThrow(message);
   });
 
   it.each([
@@ -226,7 +226,7 @@ describe.each(INSTRUCTION_SETS)('memory on %s', isa => {
   ])('refuses Mamba-2 whose %s is %i', async (key, value, message) => {
     const { graph, ...rest } = mambaOperator(MAMBA, 1);
     const changed = { ...graph, attributes: { ...graph.attributes, [key]: int(value) } };
-    await expect(MemorySession.create({ ...rest, graph: changed }, { isa })).rejects.toThrow(message);
+    await expect(RecurrentSession.create({ ...rest, graph: changed }, { isa })).rejects.toThrow(message);
   });
 });
 
@@ -234,7 +234,7 @@ it('has the same bits on every instruction set', async () => {
   for (const [, create] of OPERATORS) {
     const results: Float32Array[] = [];
     for (const isa of INSTRUCTION_SETS) {
-      using session = await MemorySession.create(create(), { isa });
+      using session = await RecurrentSession.create(create(), { isa });
       results.push(await session.runChunks([TOKEN_COUNT]));
     }
     for (const result of results) expect(result).toEqual(results[0]);

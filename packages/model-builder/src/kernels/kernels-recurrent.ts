@@ -10,25 +10,25 @@ import {
   convolvedSize,
   type DecoderConfig,
   type GatedDeltaNet,
-  type LayerMemory,
   type Mamba2,
+  type RecurrentConfig,
   stateShapes,
 } from '../hugging-face/decoder-config.ts';
-import type { MemoryMatrix } from '../hugging-face/layer-matrices.ts';
+import type { RecurrentMatrix } from '../hugging-face/layer-matrices.ts';
 import { declareFloats } from '../weights/declare-weights.ts';
 import { layerMatrices } from './decoder-matrices.ts';
 import { biases, type KernelsContext, multiply, type NormedInput, tiles } from './kernels-context.ts';
 
 /** Declares the inputs of all recurrent layers. Call it once, before the first layer. */
 export function declareStates({ graph, config }: Pick<KernelsContext, 'graph' | 'config'>): void {
-  if (!hasMemory(config)) return;
+  if (!hasRecurrentLayers(config)) return;
   const { batch, length } = DYNAMIC_DIMS;
   graph.input(SLOTS_INPUT.stateReads, 'int32', [batch]);
   graph.input(SLOTS_INPUT.stateWrites, 'int32', [batch, length]);
 }
 
-export function hasMemory({ layers }: Pick<DecoderConfig, 'layers'>): boolean {
-  return layers.some(({ memory }) => memory !== undefined);
+export function hasRecurrentLayers({ layers }: Pick<DecoderConfig, 'layers'>): boolean {
+  return layers.some(({ recurrent }) => recurrent !== undefined);
 }
 
 /**
@@ -48,24 +48,24 @@ export function hasMemory({ layers }: Pick<DecoderConfig, 'layers'>): boolean {
  *                       scan, gate, norm Mamba2 <- states               [batch, length, values]
  * ```
  */
-export function memory(context: KernelsContext, layer: number, input: NormedInput): string {
-  const own = context.config.layers[layer]!.memory!;
-  const path = `/model/layers.${layer}/memory`;
+export function recurrence(context: KernelsContext, layer: number, input: NormedInput): string {
+  const own = context.config.layers[layer]!.recurrent!;
+  const path = `/model/layers.${layer}/recurrent`;
   if (own.kind === 'short-convolution') {
-    const projected = project(context, layer, { path: `${path}/in_proj`, input, roles: ['memoryInput'] });
+    const projected = project(context, layer, { path: `${path}/in_proj`, input, roles: ['recurrentInput'] });
     return convolution(context, layer, own, projected);
   }
-  const roles = ['memoryInput', 'memoryGate'] as const;
+  const roles = ['recurrentInput', 'recurrentGate'] as const;
   const projected = project(context, layer, { path: `${path}/in_proj`, input, roles });
   if (own.kind === 'mamba-2') {
-    const dt = project(context, layer, { path: `${path}/dt_proj`, input, roles: ['memoryDecay'] });
+    const dt = project(context, layer, { path: `${path}/dt_proj`, input, roles: ['recurrentDecay'] });
     const xbc = convolution(context, layer, own, projected);
     return selectiveScan(context, layer, own, { xbc, dt, projected });
   }
   const gates = project(context, layer, {
     path: `${path}/ba_proj`,
     input,
-    roles: ['memoryBeta', 'memoryDecay'],
+    roles: ['recurrentBeta', 'recurrentDecay'],
   });
   const qkv = convolution(context, layer, own, projected);
   return deltaRule(context, layer, own, { qkv, gates, projected });
@@ -78,7 +78,7 @@ function project(
     path,
     input,
     roles,
-  }: { readonly path: string; readonly input: NormedInput; readonly roles: readonly MemoryMatrix[] },
+  }: { readonly path: string; readonly input: NormedInput; readonly roles: readonly RecurrentMatrix[] },
 ): string {
   const matrices = layerMatrices(context.config, layer);
   return multiply(context, path, {
@@ -89,9 +89,9 @@ function project(
 }
 
 /** Convolution of the first columns of `input`. */
-function convolution(context: KernelsContext, layer: number, own: LayerMemory, input: string): string {
+function convolution(context: KernelsContext, layer: number, own: RecurrentConfig, input: string): string {
   const { graph, config, weights } = context;
-  const path = `/model/layers.${layer}/memory/conv`;
+  const path = `/model/layers.${layer}/recurrent/conv`;
   const { weight, bias } = weights.convolution(layer);
   const isShort = own.kind === 'short-convolution';
   return withState(context, layer, 0, {
@@ -117,7 +117,7 @@ function deltaRule(
   { qkv, gates, projected }: { readonly qkv: string; readonly gates: string; readonly projected: string },
 ): string {
   const { graph, config, weights } = context;
-  const path = `/model/layers.${layer}/memory`;
+  const path = `/model/layers.${layer}/recurrent`;
   const { decayLog, decayBias, norm } = weights.deltaVectors(layer);
   const declare = (name: string, tensor: CheckpointTensor) =>
     declareFloats(graph, weightName(path, name), [tensor], 'float32');
@@ -151,7 +151,7 @@ function selectiveScan(
   { xbc, dt, projected }: { readonly xbc: string; readonly dt: string; readonly projected: string },
 ): string {
   const { graph, config, weights } = context;
-  const path = `/model/layers.${layer}/memory`;
+  const path = `/model/layers.${layer}/recurrent`;
   const { decayLog, decayBias, skip, norm } = weights.mambaVectors(layer);
   const declare = (name: string, tensor: CheckpointTensor) =>
     declareFloats(graph, weightName(path, name), [tensor], 'float32');
@@ -204,7 +204,7 @@ function withState(
     readonly attributes: NonNullable<NonNullable<Parameters<KernelsContext['graph']['op']>[3]>['attributes']>;
   },
 ): string {
-  const shape = stateShapes(config.layers[layer]!.memory!, config.hiddenSize)[index]!;
+  const shape = stateShapes(config.layers[layer]!.recurrent!, config.hiddenSize)[index]!;
   const dims = [DYNAMIC_DIMS.states, ...shape];
   const past = graph.input(pastStateName(layer, index), 'float32', dims);
   const present = presentStateName(layer, index);

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { ConfigFields } from './config-fields.ts';
 import type { GgufFacts } from './gguf-architecture.ts';
 import { logarithms } from './logarithms.ts';
-import { lfm2Moe, qwen35 } from './memory-architectures.ts';
+import { lfm2Moe, qwen35 } from './recurrent-architectures.ts';
 
 function factsOf(metadata: Readonly<Record<string, GgufValue>>): GgufFacts {
   const fields = new ConfigFields({

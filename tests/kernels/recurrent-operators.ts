@@ -13,7 +13,7 @@ import {
 /** Inputs of a call besides the states, each `[tokens, columns]`, for all tokens of a sequence. */
 export type TokenInputs = Readonly<Record<string, { readonly columns: number; readonly data: Float32Array }>>;
 
-export interface MemoryOperator {
+export interface RecurrentOperator {
   readonly graph: OperatorGraph;
   readonly inputs: TokenInputs;
   readonly outputColumns: number;
@@ -72,7 +72,7 @@ const outputsOf = (stateShape: readonly number[]) =>
     { name: 'present', type: 'float32', rank: 1 + stateShape.length },
   ] as const;
 
-export function convolutionOperator(shape: ConvolutionShape, tokenCount: number): MemoryOperator {
+export function convolutionOperator(shape: ConvolutionShape, tokenCount: number): RecurrentOperator {
   const { channels, kernel, isGated, hasBias, spareColumns, seed } = shape;
   const random = new Random(seed);
   const columns = channels * (isGated ? 3 : 1) + spareColumns;
@@ -115,7 +115,7 @@ export function convolutionOperator(shape: ConvolutionShape, tokenCount: number)
   };
 }
 
-export function deltaOperator(shape: DeltaShape, tokenCount: number): MemoryOperator {
+export function deltaOperator(shape: DeltaShape, tokenCount: number): RecurrentOperator {
   const { keyHeads, valueHeads, keySize, valueSize, gateStart, keysInTurns = false, seed } = shape;
   const random = new Random(seed);
   const keys = keyHeads * keySize;
@@ -201,7 +201,7 @@ export function deltaOperator(shape: DeltaShape, tokenCount: number): MemoryOper
   };
 }
 
-export function mambaOperator(shape: MambaShape, tokenCount: number): MemoryOperator {
+export function mambaOperator(shape: MambaShape, tokenCount: number): RecurrentOperator {
   const { heads, headSize, groups, stateSize, norm, normGroups, leastStep, gateStart, seed } = shape;
   const random = new Random(seed);
   const width = heads * headSize;
@@ -286,7 +286,7 @@ export function mambaOperator(shape: MambaShape, tokenCount: number): MemoryOper
 }
 
 /** A row of a call: some tokens of the sequence, and where its states are. */
-export interface MemoryRow {
+export interface RecurrentRow {
   readonly from: number;
   readonly to: number;
   /** -1: none. */
@@ -295,14 +295,14 @@ export interface MemoryRow {
   readonly writes: readonly number[];
 }
 
-export class MemorySession implements Disposable {
-  readonly #operator: MemoryOperator;
+export class RecurrentSession implements Disposable {
+  readonly #operator: RecurrentOperator;
   readonly #session: OperatorSession;
   /** Shape: `[entries, ...]`; what was never written is NaN. */
   readonly pool: Float32Array;
   readonly #entryCount: number;
 
-  private constructor(operator: MemoryOperator, session: OperatorSession, entryCount: number) {
+  private constructor(operator: RecurrentOperator, session: OperatorSession, entryCount: number) {
     this.#operator = operator;
     this.#session = session;
     this.#entryCount = entryCount;
@@ -310,11 +310,11 @@ export class MemorySession implements Disposable {
   }
 
   static async create(
-    operator: MemoryOperator,
+    operator: RecurrentOperator,
     options: OperatorOptions,
     entryCount = 8,
-  ): Promise<MemorySession> {
-    return new MemorySession(operator, await OperatorSession.create(operator.graph, options), entryCount);
+  ): Promise<RecurrentSession> {
+    return new RecurrentSession(operator, await OperatorSession.create(operator.graph, options), entryCount);
   }
 
   get stateLength(): number {
@@ -322,7 +322,7 @@ export class MemorySession implements Disposable {
   }
 
   /** All rows, of equally many tokens, in one call. Shape of the result: `[rows, tokens, columns]`. */
-  async run(rows: readonly MemoryRow[]): Promise<Float32Array> {
+  async run(rows: readonly RecurrentRow[]): Promise<Float32Array> {
     const { inputs, outputColumns, stateShape } = this.#operator;
     const length = rows[0]!.to - rows[0]!.from;
     const batch = rows.length;

@@ -13,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DECODER_GOLDENS, writeGoldenCheckpoint } from '../../packages/model-builder/test/decoder-golden.ts';
 import { createFailingCore, play, playAlone, randomRequests } from './random-schedules.ts';
 
-const MEMORY_FAMILIES = [
+const RECURRENT_FAMILIES = [
   'lfm2',
   'qwen3_5_text',
   'lfm2_moe',
@@ -49,9 +49,9 @@ const prompts = fc
 
 const requests = randomRequests(prompts);
 
-const MODELS = [...MEMORY_FAMILIES, ...EXPERT_FAMILIES, ...LATENT_FAMILIES].flatMap((family, index) => {
+const MODELS = [...RECURRENT_FAMILIES, ...EXPERT_FAMILIES, ...LATENT_FAMILIES].flatMap((family, index) => {
   // One kind of each family. A long search has all of those with states.
-  const isWhole = IS_LONG_RUN && MEMORY_FAMILIES.includes(family);
+  const isWhole = IS_LONG_RUN && RECURRENT_FAMILIES.includes(family);
   const kinds = isWhole ? KINDS : [KINDS[(2 * index) % KINDS.length]!];
   return kinds.map(kind => ({ family, ...kind }));
 });
@@ -62,7 +62,7 @@ describe.each(MODELS)('$family in $precision with a $kvType cache', ({ family, p
   const cores: EngineCore[] = [];
 
   beforeAll(async () => {
-    root = await mkdtemp(join(tmpdir(), 'ortler-memory-'));
+    root = await mkdtemp(join(tmpdir(), 'ortler-recurrent-'));
     const [source, modelDir] = [join(root, 'source'), join(root, 'model')];
     await writeGoldenCheckpoint(source, DECODER_GOLDENS.find(golden => golden.family === family)!.cases[0]!);
     await buildModel({ sourceDir: source, outputDir: modelDir, precision, variant: 'kernels', kvType });
