@@ -1,4 +1,4 @@
-// The inputs and outputs for states that operators of layers with memory have in common: see states.h.
+// The inputs and outputs for states that operators of recurrent layers have in common: see states.h.
 #pragma once
 #include "ort.h"
 #include "states.h"

@@ -1,7 +1,7 @@
 // The parts of gated DeltaNet: see delta.h.
 #pragma once
 #include "delta.h"
-#include "memory-parts.h"
+#include "recurrent-parts.h"
 #include "panel.h"
 
 /** Scales to length 1 times `scale`. */

@@ -1,6 +1,6 @@
 // The parts of Mamba-2: see mamba.h.
 #pragma once
-#include "memory-parts.h"
+#include "recurrent-parts.h"
 
 static void prepare_mamba(const Mamba *m, int token) {
   const size_t first = (size_t)token * m->heads;

@@ -1,4 +1,4 @@
-// States of layers with memory, in a pool of entries. A call reads the state before its first token in one entry and writes those behind
+// States of recurrent layers, in a pool of entries. A call reads the state before its first token in one entry and writes those behind
 // chosen tokens to others: nothing changes in place, so that sequences share entries, and a failed call or a rejected draft loses none.
 #pragma once
 #include "base.h"

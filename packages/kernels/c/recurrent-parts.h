@@ -1,4 +1,4 @@
-// What layers with memory have in common besides states: steps of time and how much they forget, and a norm with a gate.
+// What recurrent layers have in common besides states: steps of time and how much they forget, and a norm with a gate.
 #pragma once
 #include "mamba.h"
 #include "panel.h"
