@@ -13,7 +13,9 @@ export interface Lease {
 /** One server of a pool, as it is now. */
 export interface ServerState {
   readonly url: string;
-  /** `open`: it failed so often that it is left alone; `half_open`: after that, the next request or the one that runs decides. */
+  /**
+   * `open`: it failed so often that it is left alone; `half_open`: after that, the next request or the one that runs decides.
+   */
   readonly breaker: BreakerState;
   /** Requests that are being answered. */
   readonly openCount: number;

@@ -7,8 +7,8 @@ import { nextTurn } from '@ortler/worker';
 import type { ErrorStyle } from './error-body.ts';
 
 /**
- * Most of a body that is received in one turn of the event loop. From a fast client Node takes two megabytes in one turn, which take up to
- * 12 ms to count.
+ * Most of a body that is received in one turn of the event loop. From a fast client Node takes two megabytes in one turn, which took up to
+ * 18 ms to count.
  */
 const TURN_BYTES = 128 * 1024;
 /** Most of a streamed body that is received before it is asked for. */

@@ -20,7 +20,8 @@ export interface ParseJsonBodyOptions {
 }
 
 /**
- * Frees the memory of the parts. Throws: an empty body and bad JSON are `malformed_request` in the `openai` style and listed faults in the `detail` style; the reason of
+ * Frees the memory of the parts.
+ * Throws: an empty body and bad JSON are `malformed_request` in the `openai` style and listed faults in the `detail` style; the reason of
  * the signal.
  */
 export async function parseJsonBody(

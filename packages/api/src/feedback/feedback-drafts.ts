@@ -21,8 +21,8 @@ const PARSED_BYTES = 32 * 1024 * 1024;
 const parsing = new WeightedSemaphore(PARSED_BYTES);
 
 /**
- * Reads the body of a route and frees its parts; of several large ones some wait before they are parsed. Throws: `invalid_input`, `body_too_large`; the reason
- * of the signal; what `body` throws.
+ * Reads the body of a route and frees its parts; of several large ones some wait before they are parsed. Throws: `invalid_input`,
+ * `body_too_large`; the reason of the signal; what `body` throws.
  */
 export async function readFeedbackDrafts(
   kind: FeedbackBodyKind,
