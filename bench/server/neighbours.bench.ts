@@ -3,7 +3,8 @@
 // the attackers are a process with the lowest CPU priority (nice 19), and the client that measures has a high one (nice -15) where the
 // system allows it: it would wait for a core itself and count that as latency. The server and its model have the normal priority.
 // `server` is what the attack costs there: CPU time of its process per second, and the longest delay of its event loop.
-// Each attack begins with a while that is not counted, in which V8 compiles what it runs: a server has seen such requests before.
+// Each attack begins with a while whose latencies are not counted (its requests are, in `sentCount`), in which V8 compiles what it runs: a
+// server has seen such requests before.
 // `--busy 1,2` measures the same beside so many programs that only compute, with the priority of the server's query threads, and no
 // attack: the latency that busy cores alone cause.
 

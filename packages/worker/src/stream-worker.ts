@@ -4,6 +4,7 @@
 import { MessageChannel, type MessagePort, type Transferable, Worker } from 'node:worker_threads';
 import type { EntryModule } from './entry-module.ts';
 import { WorkerError } from './errors.ts';
+import { ownsBuffer } from './owns-buffer.ts';
 
 /** Messages to the thread about one stream, over a port of its own; it closes when the caller has its answer or has left. */
 export type StreamMessage =
@@ -148,11 +149,6 @@ async function send(body: AsyncIterable<Uint8Array>, port: MessagePort, flow: Fl
   }
   if (length > 0) await postParts();
   post({ kind: 'end' });
-}
-
-/** Whether the part can move to the thread: no other view uses its buffer. */
-function ownsBuffer(part: Uint8Array): part is Uint8Array<ArrayBuffer> {
-  return part.buffer instanceof ArrayBuffer && part.byteLength === part.buffer.byteLength;
 }
 
 /** A copy: parts may be views of buffers that others use. */

@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { toErrorBody } from './error-body.ts';
+import { discardBody } from './read-body.ts';
 import { chooseRequestId } from './request-context.ts';
 
 const STATUS_OF_CODE: Readonly<Record<string, number>> = {
@@ -61,7 +62,7 @@ export function answerUnmetExpectation(request: IncomingMessage, response: Serve
     'x-request-id': chooseRequestId(request),
   };
   response.writeHead(417, headers).end(text);
-  request.resume();
+  discardBody(request);
 }
 
 function toReply(status: number): { readonly reason: string; readonly text: string } {

@@ -143,9 +143,8 @@ export function createFeedbackRouter(services: Services) {
         if (isLarge) await nextTurn();
         return request;
       };
-      if (isLarge) return toQueryResult(ctx, async () => answerQuery(feedback, await parse(), ctx.signal));
-      const request = await parse();
-      return toQueryResult(ctx, () => answerQuery(feedback, request, ctx.signal));
+      const request = isLarge ? null : await parse();
+      return toQueryResult(ctx, async () => answerQuery(feedback, request ?? (await parse()), ctx.signal));
     }),
 
     payloadSchema: procedure(

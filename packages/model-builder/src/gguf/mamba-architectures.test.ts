@@ -1,17 +1,9 @@
 import type { GgufValue } from '@ortler/gguf';
 import { expect, it } from 'vitest';
-import { ConfigFields } from './config-fields.ts';
-import type { GgufFacts } from './gguf-architecture.ts';
+import { ggufFacts } from '../../test/gguf-facts.ts';
 import { falconH1, graniteHybrid, nemotronH } from './mamba-architectures.ts';
 
-function factsOf(metadata: Readonly<Record<string, GgufValue>>): GgufFacts {
-  const fields = new ConfigFields({
-    path: 'model.gguf',
-    metadata: new Map(Object.entries(metadata)),
-  } as never);
-  const sizes = { headSize: 16, hiddenSize: 64, headCount: 4, ropeFactors: undefined };
-  return { ...sizes, fields, has: () => false, hasInLayers: () => false, rowCount: () => undefined };
-}
+const factsOf = (metadata: Readonly<Record<string, GgufValue>>) => ggufFacts(metadata, { headSize: 16 });
 
 function mixer(architecture: string): Readonly<Record<string, GgufValue>> {
   const sizes = { conv_kernel: 4, state_size: 32, group_count: 2, time_step_rank: 8, inner_size: 128 };

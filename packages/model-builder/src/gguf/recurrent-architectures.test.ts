@@ -1,24 +1,10 @@
 import type { GgufValue } from '@ortler/gguf';
 import { expect, it } from 'vitest';
-import { ConfigFields } from './config-fields.ts';
-import type { GgufFacts } from './gguf-architecture.ts';
+import { ggufFacts } from '../../test/gguf-facts.ts';
 import { logarithms } from './logarithms.ts';
 import { lfm2Moe, qwen35 } from './recurrent-architectures.ts';
 
-function factsOf(metadata: Readonly<Record<string, GgufValue>>): GgufFacts {
-  const fields = new ConfigFields({
-    path: 'model.gguf',
-    metadata: new Map(Object.entries(metadata)),
-  } as never);
-  const sizes = { headSize: 64, hiddenSize: 64, headCount: 4, ropeFactors: undefined };
-  return {
-    ...sizes,
-    fields,
-    has: () => false,
-    hasInLayers: () => false,
-    rowCount: () => undefined,
-  };
-}
+const factsOf = (metadata: Readonly<Record<string, GgufValue>>) => ggufFacts(metadata, { headSize: 64 });
 
 it('refuses experts of LFM2 whose scores are not sigmoids', () => {
   const read = () => lfm2Moe.configKeys!(factsOf({ 'lfm2moe.expert_gating_func': 1 }));

@@ -94,20 +94,24 @@ function convolution(context: KernelsContext, layer: number, own: RecurrentConfi
   const path = `/model/layers.${layer}/recurrent/conv`;
   const { weight, bias } = weights.convolution(layer);
   const isShort = own.kind === 'short-convolution';
+  const declare = declareVectors(graph, path);
   return withState(context, layer, 0, {
     node: `${path}/CausalConvolution`,
     operator: 'CausalConvolution',
     input,
-    others: [
-      declareFloats(graph, weightName(path, 'weight'), [weight], 'float32'),
-      ...(bias === undefined ? [] : [declareFloats(graph, weightName(path, 'bias'), [bias], 'float32')]),
-    ],
+    others: [declare('weight', weight), ...(bias === undefined ? [] : [declare('bias', bias)])],
     attributes: {
       channels: int(convolvedSize(own, config.hiddenSize)),
       kernel: int(own.kernel),
       ...(isShort ? { gated: int(1) } : { activation: int(1) }),
     },
   });
+}
+
+/** Declares tensors that an operator takes in float32, under names in `path`. */
+function declareVectors(graph: KernelsContext['graph'], path: string) {
+  return (name: string, tensor: CheckpointTensor): string =>
+    declareFloats(graph, weightName(path, name), [tensor], 'float32');
 }
 
 function deltaRule(
@@ -119,8 +123,7 @@ function deltaRule(
   const { graph, config, weights } = context;
   const path = `/model/layers.${layer}/recurrent`;
   const { decayLog, decayBias, norm } = weights.deltaVectors(layer);
-  const declare = (name: string, tensor: CheckpointTensor) =>
-    declareFloats(graph, weightName(path, name), [tensor], 'float32');
+  const declare = declareVectors(graph, path);
   return withState(context, layer, 1, {
     node: `${path}/GatedDeltaNet`,
     operator: 'GatedDeltaNet',
@@ -153,8 +156,7 @@ function selectiveScan(
   const { graph, config, weights } = context;
   const path = `/model/layers.${layer}/recurrent`;
   const { decayLog, decayBias, skip, norm } = weights.mambaVectors(layer);
-  const declare = (name: string, tensor: CheckpointTensor) =>
-    declareFloats(graph, weightName(path, name), [tensor], 'float32');
+  const declare = declareVectors(graph, path);
   return withState(context, layer, 1, {
     node: `${path}/Mamba2`,
     operator: 'Mamba2',

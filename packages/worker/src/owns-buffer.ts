@@ -1,0 +1,6 @@
+// Whether bytes may be given away with their buffer.
+
+/** Whether the bytes fill a buffer of this thread, so that it can be moved to another one or freed. A view of a part of a buffer cannot. */
+export function ownsBuffer(bytes: Uint8Array): bytes is Uint8Array<ArrayBuffer> {
+  return bytes.buffer instanceof ArrayBuffer && bytes.byteLength === bytes.buffer.byteLength;
+}
