@@ -7,10 +7,14 @@ const fromRoot = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 // Compiled code of Node, for the workers and for the many processes that tests start from TypeScript.
 process.env.NODE_COMPILE_CACHE ??= fromRoot('.cache/node');
 
-// Tests read the TypeScript sources of sibling packages, so no build is needed before a test run.
-const conditions = ['source', 'module', 'node', 'development|production'];
-const alias = { 'test-runs': fromRoot('tests/support/test-runs.ts') };
-const shared = { resolve: { conditions, alias }, ssr: { resolve: { conditions } } };
+/**
+ * Tests and sources run as modules of Node, as the server does from its sources: names bound by the language, where Vite's
+ * runner would have a getter for each use of an import. Sibling packages are read as TypeScript, so no build is needed before.
+ */
+const native = {
+  experimental: { viteModuleRunner: false, nodeLoader: false },
+  execArgv: ['--conditions=@ortler/source', '--import', fromRoot('tests/support/resolve-test-runs.mjs')],
+};
 
 const INSTALLED = '**/node_modules/**';
 
@@ -76,8 +80,8 @@ export default defineConfig(({ mode }) => ({
   test: {
     projects: [
       {
-        ...shared,
         test: {
+          ...native,
           ...unit,
           ...sharing,
           name: 'unit',
@@ -87,8 +91,8 @@ export default defineConfig(({ mode }) => ({
         },
       },
       {
-        ...shared,
         test: {
+          ...native,
           ...unit,
           name: 'unit-alone',
           env: databasesOf(mode),
@@ -97,8 +101,8 @@ export default defineConfig(({ mode }) => ({
         },
       },
       {
-        ...shared,
         test: {
+          ...native,
           ...unit,
           ...sharing,
           name: 'families',
@@ -108,8 +112,8 @@ export default defineConfig(({ mode }) => ({
         },
       },
       {
-        ...shared,
         test: {
+          ...native,
           ...sharing,
           ...patient,
           name: 'e2e',
@@ -120,16 +124,13 @@ export default defineConfig(({ mode }) => ({
           include: ['tests/**/*.test.ts'],
           globalSetup: ['tests/console/build-console.ts'],
           exclude: [...GPU_TESTS, ...REAL_MODEL_TESTS, ...FAMILY_TESTS, INSTALLED],
-          // One of the AI SDK's dependencies publishes its TypeScript under the condition that our own packages use.
-          // Node does not strip types below node_modules; vite does.
-          server: { deps: { inline: [/@ai-sdk\//, /node_modules\/ai\//, /eventsource-parser/] } },
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },
       },
       {
-        ...shared,
         test: {
+          ...native,
           ...sharing,
           name: 'real-models',
           include: REAL_MODEL_TESTS,
@@ -142,8 +143,8 @@ export default defineConfig(({ mode }) => ({
         },
       },
       {
-        ...shared,
         test: {
+          ...native,
           name: 'gpu',
           include: GPU_TESTS,
           exclude: [INSTALLED],
@@ -157,8 +158,8 @@ export default defineConfig(({ mode }) => ({
         },
       },
       {
-        ...shared,
         test: {
+          ...native,
           name: 'kernels',
           include: KERNEL_TESTS,
           exclude: [INSTALLED],

@@ -48,7 +48,7 @@ export async function startServer({
     program!,
     [
       ...pinned,
-      '--conditions=source',
+      '--conditions=@ortler/source',
       ...nodeArguments,
       'apps/server/src/cli.ts',
       'serve',

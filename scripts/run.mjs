@@ -35,9 +35,9 @@ const COMMANDS = {
   dev: {
     build: false,
     isServerOnly: true,
-    node: args => ['--conditions=source', '--watch', 'apps/server/src/cli.ts', 'serve', ...args],
+    node: args => ['--conditions=@ortler/source', '--watch', 'apps/server/src/cli.ts', 'serve', ...args],
   },
-  bench: { build: false, node: args => ['--conditions=source', 'bench/main.ts', ...args] },
+  bench: { build: false, node: args => ['--conditions=@ortler/source', 'bench/main.ts', ...args] },
   pack: {
     build: true,
     isFresh: true,

@@ -13,7 +13,7 @@ export default defineConfig({
   base: './',
   plugins: [react(), tailwindcss()],
   // The types and the client of the api come from its sources, so that the build waits for no other package.
-  resolve: { conditions: ['source', 'module', 'browser', 'development|production'] },
+  resolve: { conditions: ['@ortler/source', 'module', 'browser', 'development|production'] },
   build: {
     target: 'es2024',
     sourcemap: false,

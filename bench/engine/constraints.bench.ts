@@ -2,7 +2,7 @@
 // one, in turns; the time of a mask along real answers; compiling with the first mask; jump-forward decoding in one call against
 // a call for each token.
 //
-//     node --conditions=source bench/engine/constraints.bench.ts --help
+//     node --conditions=@ortler/source bench/engine/constraints.bench.ts --help
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -2,7 +2,7 @@
 // shape with random 4-bit weights. All capacities and bindings of a batch size take turns, so that the load of the
 // machine meets them alike; logits are compared first, and a difference ends the benchmark.
 //
-//     node --conditions=source bench/engine/decode-step.bench.ts --help
+//     node --conditions=@ortler/source bench/engine/decode-step.bench.ts --help
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

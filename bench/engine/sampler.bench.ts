@@ -2,7 +2,7 @@
 // with the plain ones, and beside them an ONNX session that does only the first part of the work (the 64 best logits
 // and the logarithm of the sum of exponentials). All take turns; the two samplers must draw the same tokens.
 //
-//     node --conditions=source bench/engine/sampler.bench.ts
+//     node --conditions=@ortler/source bench/engine/sampler.bench.ts
 
 import { parseArgs } from 'node:util';
 import type { SamplingParams } from '@ortler/engine';

@@ -1,7 +1,7 @@
 // Random load with aborts, pauses and preemptions on a tiny real model, for as long as it is told: the bookkeeping is
 // checked after every step, memory must stay flat, and at the end every slot must be free.
 //
-//     node --conditions=source bench/engine/soak.bench.ts --minutes 30
+//     node --conditions=@ortler/source bench/engine/soak.bench.ts --minutes 30
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -2,7 +2,7 @@
 // several at once. The answers of both must be equal. Also what a call costs by its tokens and by its sequences, which
 // is where the table of `draft-policy.ts` comes from.
 //
-//     node --conditions=source bench/engine/speculation.bench.ts --help
+//     node --conditions=@ortler/source bench/engine/speculation.bench.ts --help
 
 import { parseArgs } from 'node:util';
 import {

@@ -1,7 +1,7 @@
 // The cost of tools on a vocabulary of 151,936 tokens: compiling the grammar of an answer, masks where a trigger may begin and of a call, the share
 // of a call that jump-forward decoding drafts, and the parser's time for each token.
 //
-//     node --conditions=source bench/engine/tool-calling.bench.ts
+//     node --conditions=@ortler/source bench/engine/tool-calling.bench.ts
 
 import { join } from 'node:path';
 import { loadVocabulary } from '@ortler/engine/testing';

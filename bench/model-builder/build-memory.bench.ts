@@ -80,7 +80,7 @@ async function build(source: string, output: string, as: Precision): Promise<voi
 
 function inOwnProcess(...args: readonly string[]): string {
   const script = fileURLToPath(import.meta.url);
-  return execFileSync(process.execPath, ['--conditions=source', script, ...args], {
+  return execFileSync(process.execPath, ['--conditions=@ortler/source', script, ...args], {
     encoding: 'utf8',
   }).trim();
 }

@@ -32,7 +32,7 @@ export class ContestantProcess {
 
   static async start(name: ContestantName, options: ContestantOptions): Promise<ContestantProcess> {
     const child = fork(join(import.meta.dirname, ENTRIES[name]), {
-      execArgv: ['--conditions=source'],
+      execArgv: ['--conditions=@ortler/source'],
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
     const reply = await ask(child, name, { kind: 'start', options });

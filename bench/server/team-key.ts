@@ -9,7 +9,7 @@ const ROOT = resolve(import.meta.dirname, '../..');
 /** Resolves when the server takes the key. */
 export async function createTeamKey(dataDir: string, url: string, team: string): Promise<string> {
   const cli = join(ROOT, 'apps/server/src/cli.ts');
-  const args = ['--conditions=source', cli, 'keys', 'create', '--team', team, '--data-dir', dataDir];
+  const args = ['--conditions=@ortler/source', cli, 'keys', 'create', '--team', team, '--data-dir', dataDir];
   const { stdout } = await promisify(execFile)(process.execPath, args);
   const key = stdout.trim();
   while (!(await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })).ok)

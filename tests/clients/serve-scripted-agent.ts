@@ -1,5 +1,5 @@
 // Serves the scripted model for client programs of other languages.
-// Run: node --conditions=source tests/clients/serve-scripted-agent.ts [port]
+// Run: node --conditions=@ortler/source tests/clients/serve-scripted-agent.ts [port]
 
 import { startScriptedAgentServer } from '../support/scripted-agent-server.ts';
 

@@ -93,7 +93,7 @@ describe('the code of the playground', () => {
     const env = { ...process.env, ORTLER_API_KEY: 'k' };
     // Modules of a program that is an argument are found from the working folder.
     const options = { cwd: new URL('..', import.meta.url), env };
-    const condition = name === 'ortler' ? ['--conditions=source'] : [];
+    const condition = name === 'ortler' ? ['--conditions=@ortler/source'] : [];
     const program = ['--input-type=module', '-e', code];
     return promisify(execFile)(process.execPath, [...condition, ...program], options);
   };

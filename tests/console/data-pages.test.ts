@@ -324,7 +324,7 @@ describe.skipIf(hasNoBrowser)('the data pages', () => {
 
 function runCli(...args: readonly string[]): string {
   const cli = join(REPOSITORY, 'apps/server/src/cli.ts');
-  return execFileSync(process.execPath, ['--conditions=source', cli, ...args], { encoding: 'utf8' });
+  return execFileSync(process.execPath, ['--conditions=@ortler/source', cli, ...args], { encoding: 'utf8' });
 }
 
 /**

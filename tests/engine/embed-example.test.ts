@@ -14,7 +14,7 @@ test('examples/embed-engine builds a folder and streams an answer from it', asyn
     await createTinyCheckpoint(folder);
     const main = join(import.meta.dirname, '../../examples/embed-engine/src/main.ts');
     const { stdout, stderr } = await promisify(execFile)(process.execPath, [
-      '--conditions=source',
+      '--conditions=@ortler/source',
       main,
       'Hello',
       folder,

@@ -37,7 +37,7 @@ function ortler(
   return new Promise(resolve => {
     const child = execFile(
       process.execPath,
-      ['--conditions=source', CLI, ...args],
+      ['--conditions=@ortler/source', CLI, ...args],
       { env: { ...Object.fromEntries(settings), ...env }, cwd: folder },
       (error, out, err) => resolve({ code: error === null ? 0 : Number(error.code), out, err }),
     );
@@ -125,7 +125,7 @@ describe('ortler chat', () => {
   });
 
   it('ends quietly when nobody reads its answer', async () => {
-    const args = ['--conditions=source', CLI, 'chat', 'Hello!', ...shared, ...settings];
+    const args = ['--conditions=@ortler/source', CLI, 'chat', 'Hello!', ...shared, ...settings];
     const child = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
     child.stdout.destroy();
     let err = '';
@@ -288,7 +288,7 @@ describe('ortler serve', () => {
 
 it('writes to people on one stream and logs on the other, without the values of a query', async () => {
   const settings = ['--data-dir', join(folder, 'logged'), '--log-level', 'info', '--api-key', 'a-key'];
-  const args = ['--conditions=source', CLI, 'serve', '--port', '0', ...shared, ...settings];
+  const args = ['--conditions=@ortler/source', CLI, 'serve', '--port', '0', ...shared, ...settings];
   const server = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
   let [told, logged] = ['', ''];
   server.stdout.on('data', text => (told += String(text)));
@@ -309,10 +309,14 @@ it('writes to people on one stream and logs on the other, without the values of 
 });
 
 it('keeps serving when the reader of its output goes away', async () => {
-  const server = spawn(process.execPath, ['--conditions=source', CLI, 'serve', '--port', '0', ...shared], {
-    cwd: folder,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const server = spawn(
+    process.execPath,
+    ['--conditions=@ortler/source', CLI, 'serve', '--port', '0', ...shared],
+    {
+      cwd: folder,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
   try {
     let output = '';
     while (!/http:\S+:\d+\s/.test(output)) output += String(await once(server.stdout, 'data'));

@@ -33,7 +33,7 @@ function ortler(...args: readonly string[]): Promise<Outcome> {
   return new Promise(resolve => {
     execFile(
       process.execPath,
-      ['--conditions=source', CLI, ...args],
+      ['--conditions=@ortler/source', CLI, ...args],
       { env, cwd: folder },
       (error, out, err) => resolve({ code: error === null ? 0 : Number(error.code), out, err }),
     );
@@ -69,7 +69,7 @@ it('answers in a chat and through loadModel', async () => {
 
 it('is served', async () => {
   const args = ['--models', `tiny=${file}`, '--port', '0', '--api-key', 'a-key', ...settings];
-  const server = spawn(process.execPath, ['--conditions=source', CLI, 'serve', ...args], {
+  const server = spawn(process.execPath, ['--conditions=@ortler/source', CLI, 'serve', ...args], {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'pipe'],
   });

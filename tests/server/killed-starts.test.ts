@@ -59,12 +59,16 @@ function home(name: string): Home {
       const fixed = ['--temperature', '0', '--device', 'cpu', '--data-dir', join(own, 'data')];
       const question = ['chat', NAME, 'What is the capital of France?'];
       // A group of its own, which is killed as a whole.
-      const child = spawn(process.execPath, ['--conditions=source', CLI, ...question, ...fixed, ...args], {
-        env,
-        cwd: folder,
-        detached: true,
-        stdio: ['ignore', 'pipe', 'pipe'],
-      });
+      const child = spawn(
+        process.execPath,
+        ['--conditions=@ortler/source', CLI, ...question, ...fixed, ...args],
+        {
+          env,
+          cwd: folder,
+          detached: true,
+          stdio: ['ignore', 'pipe', 'pipe'],
+        },
+      );
       let [out, err] = ['', ''];
       child.stdout.on('data', text => (out += String(text)));
       child.stderr.on('data', text => (err += String(text)));

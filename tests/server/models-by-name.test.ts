@@ -52,7 +52,7 @@ function ortler(args: readonly string[], env: Readonly<Record<string, string>> =
   return new Promise(resolve => {
     const child = execFile(
       process.execPath,
-      ['--conditions=source', CLI, ...args],
+      ['--conditions=@ortler/source', CLI, ...args],
       { env: { ...environment('cache'), ...env }, cwd: folder },
       (error, out, err) => resolve({ code: error === null ? 0 : Number(error.code), out, err }),
     );
@@ -246,7 +246,7 @@ describe('ortler serve', () => {
     const slow = { kind: 'slow', pieceBytes: 100_000, pauseMs: 30 } as const;
     hub.fault = ({ server }) => (server === 'cdn' ? slow : undefined);
     const args = ['serve', NAME, '--port', '0', '--api-key', 'key', '--log-level', 'info', '--device', 'cpu'];
-    const server = spawn(process.execPath, ['--conditions=source', CLI, ...args], {
+    const server = spawn(process.execPath, ['--conditions=@ortler/source', CLI, ...args], {
       cwd: folder,
       env: environment('served'),
     });

@@ -99,7 +99,7 @@ describe('checkpoints of one team', () => {
     const past = Date.now() / 1_000 - 2 * 86_400;
     for (const name of added) await utimes(dataPath('models', name), past, past);
     const prune = promisify(execFile)(process.execPath, [
-      '--conditions=source',
+      '--conditions=@ortler/source',
       join(REPOSITORY, 'apps/server/src/cli.ts'),
       ...['models', 'prune', '--build-max-age-days', '1', '--data-dir', dataPath()],
     ]);

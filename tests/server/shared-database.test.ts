@@ -28,7 +28,7 @@ describe.skipIf(TEST_POSTGRES_URL === undefined)(`two servers with one database$
     });
   const keys = async (...args: readonly string[]) => {
     const cli = join(REPOSITORY, 'apps/server/src/cli.ts');
-    const all = ['--conditions=source', cli, 'keys', ...args, '--database-url', database.url];
+    const all = ['--conditions=@ortler/source', cli, 'keys', ...args, '--database-url', database.url];
     return (await promisify(execFile)(process.execPath, all)).stdout.trim();
   };
 

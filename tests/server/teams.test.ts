@@ -20,7 +20,13 @@ async function keys(...args: readonly string[]): Promise<string> {
   const cli = join(REPOSITORY, 'apps/server/src/cli.ts');
   const dataDir = ['--data-dir', join(server.folder, 'data')];
   const run = promisify(execFile);
-  const { stdout } = await run(process.execPath, ['--conditions=source', cli, 'keys', ...args, ...dataDir]);
+  const { stdout } = await run(process.execPath, [
+    '--conditions=@ortler/source',
+    cli,
+    'keys',
+    ...args,
+    ...dataDir,
+  ]);
   return stdout.trim();
 }
 

@@ -16,7 +16,7 @@ test('examples/train-and-serve chats, logs, trains, registers, and gets another 
   const checkpoints = join(server.folder, 'data/checkpoints');
   const main = join(REPOSITORY, 'examples/train-and-serve/src/main.ts');
   const run = () =>
-    promisify(execFile)(process.execPath, ['--conditions=source', main, server.url, checkpoints], {
+    promisify(execFile)(process.execPath, ['--conditions=@ortler/source', main, server.url, checkpoints], {
       env: { ...process.env, ORTLER_API_KEY: server.apiKey },
     });
   const first = await run();

@@ -16,7 +16,7 @@ let limited: string;
 async function createKey(...args: readonly string[]): Promise<string> {
   const cli = join(REPOSITORY, 'apps/server/src/cli.ts');
   const all = [
-    '--conditions=source',
+    '--conditions=@ortler/source',
     cli,
     'keys',
     'create',

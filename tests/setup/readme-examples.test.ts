@@ -25,7 +25,7 @@ describe('examples in READMEs', () => {
     try {
       writeExamples(folder, examples);
       for (const example of examples.filter(({ isPart }) => !isPart))
-        expect(runExample(folder, example, ['--conditions=source'])).toBe(example.output);
+        expect(runExample(folder, example, ['--conditions=@ortler/source'])).toBe(example.output);
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }

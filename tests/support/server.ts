@@ -40,7 +40,7 @@ export async function startServer(options: StartOptions = {}): Promise<RunningSe
   const child = spawn(
     process.execPath,
     [
-      '--conditions=source',
+      '--conditions=@ortler/source',
       CLI,
       'serve',
       '--port',

@@ -1,5 +1,5 @@
 // The engine without a server: takes a Hugging Face folder, builds it once, streams an answer.
-// Usage: node --conditions=source src/main.ts [question] [model folder]
+// Usage: node --conditions=@ortler/source src/main.ts [question] [model folder]
 
 import { join } from 'node:path';
 import { createEngine } from '@ortler/engine';

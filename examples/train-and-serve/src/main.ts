@@ -1,5 +1,5 @@
 // The whole circle on a running server: chat, log what was answered, train, register the checkpoint, chat with it.
-// Usage: ORTLER_API_KEY=... node --conditions=source src/main.ts [server] [checkpoint folder] [base model folder]
+// Usage: ORTLER_API_KEY=... node --conditions=@ortler/source src/main.ts [server] [checkpoint folder] [base model folder]
 
 import { join, resolve } from 'node:path';
 import { type Answer, createRestClient, type LoggedTrajectory } from './rest-client.ts';

@@ -1,5 +1,5 @@
 // One query per kind of condition, compiled for each dialect. The golden file holds the reviewed SQL; regenerate it with
-// `node --conditions=source test/make-golden-sql.ts` and review the difference.
+// `node --conditions=@ortler/source test/make-golden-sql.ts` and review the difference.
 import { bindFeedbackQuery, type FeedbackQuery } from '../src/bind/bind-query.ts';
 import {
   compilePayloadSampleQuery,

@@ -1,4 +1,4 @@
-// Writes test/golden/compiled-sql.json. Run it with `node --conditions=source test/make-golden-sql.ts` from the
+// Writes test/golden/compiled-sql.json. Run it with `node --conditions=@ortler/source test/make-golden-sql.ts` from the
 // package after an intended change of SQL, and review the difference before committing it.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

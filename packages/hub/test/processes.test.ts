@@ -30,7 +30,7 @@ interface Fetching {
 
 function startFetching({ hub, cacheDir }: Pick<TemporaryHub, 'hub' | 'cacheDir'>): Fetching {
   const script = join(import.meta.dirname, 'fetch-in-process.ts');
-  const child = spawn(process.execPath, ['--conditions=source', script, hub.url, cacheDir, NAME], {
+  const child = spawn(process.execPath, ['--conditions=@ortler/source', script, hub.url, cacheDir, NAME], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';

@@ -348,7 +348,7 @@ describe('a build that cannot be finished leaves nothing behind', () => {
   it.skipIf(process.platform === 'win32')('when the disk refuses to take more', async () => {
     const { parent, outputDir } = await newOutput();
     const script = fileURLToPath(new URL('./build-in-process.ts', import.meta.url));
-    const command = 'ulimit -f 64; exec "$0" --conditions=source "$@"';
+    const command = 'ulimit -f 64; exec "$0" --conditions=@ortler/source "$@"';
     const args = ['-c', command, process.execPath, script, source, outputDir];
     const outcome = JSON.parse(execFileSync('sh', args, { encoding: 'utf8' }));
     expect(outcome).toMatchObject({ code: 'write_failed', file: outputDir });

@@ -188,7 +188,7 @@ describe('several builds at once', () => {
 
   it('in several processes end with one whole folder', async () => {
     const script = fileURLToPath(new URL('./build-in-process.ts', import.meta.url));
-    const args = ['--conditions=source', script, source, '--cache', cacheDir];
+    const args = ['--conditions=@ortler/source', script, source, '--cache', cacheDir];
     const outputs = await Promise.all([1, 2].map(() => promisify(execFile)(process.execPath, args)));
     const { path } = await ensure();
     for (const { stdout } of outputs) expect(JSON.parse(stdout)).toEqual({ built: path });

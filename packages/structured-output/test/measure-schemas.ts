@@ -1,7 +1,7 @@
 // Measures how much of real JSON Schema is served, over a folder of one of two public repositories:
 //
-//   node --conditions=source packages/structured-output/test/measure-schemas.ts maskbench <jsonschemabench>/maskbench/data 20
-//   node --conditions=source packages/structured-output/test/measure-schemas.ts suite <JSON-Schema-Test-Suite>/tests/draft2020-12
+//   node --conditions=@ortler/source packages/structured-output/test/measure-schemas.ts maskbench <jsonschemabench>/maskbench/data 20
+//   node --conditions=@ortler/source packages/structured-output/test/measure-schemas.ts suite <JSON-Schema-Test-Suite>/tests/draft2020-12
 //
 // The number after the folder takes every so-manieth file. Each instance is fed in the layouts of JSON.stringify without and with
 // an indent, and all of them must be allowed, or none. `--whitespace any` measures another style than the default one. Prints

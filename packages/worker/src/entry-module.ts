@@ -12,6 +12,6 @@ export function entryModule(path: string, from: string): EntryModule {
   const isSource = new URL(from).pathname.endsWith('.ts');
   return {
     url: new URL(`${path}${isSource ? '.ts' : '.js'}`, from),
-    execArgv: isSource ? ['--conditions=source'] : [],
+    execArgv: isSource ? ['--conditions=@ortler/source'] : [],
   };
 }

@@ -138,7 +138,7 @@ describe('an entry module', () => {
   it('is TypeScript beside TypeScript, and JavaScript beside JavaScript', () => {
     expect(entryModule('./entry', 'file:///app/src/main.ts')).toEqual({
       url: new URL('file:///app/src/entry.ts'),
-      execArgv: ['--conditions=source'],
+      execArgv: ['--conditions=@ortler/source'],
     });
     expect(entryModule('./entry', 'file:///app/dist/main.js')).toEqual({
       url: new URL('file:///app/dist/entry.js'),

@@ -27,7 +27,7 @@ async function startOwner(sourceDir: string) {
       console.log('begun');
     });
     await prepareOnce(${JSON.stringify(optionsOf(sourceDir))}, () => undefined, prepare);`;
-  const args = ['--conditions=source', '--input-type=module', '--eval', program];
+  const args = ['--conditions=@ortler/source', '--input-type=module', '--eval', program];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   await once(child.stdout, 'data');
   return child;

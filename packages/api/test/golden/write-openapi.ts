@@ -1,5 +1,5 @@
 // Writes openapi.json beside this file: the whole document, for review of every change to the wire.
-// Run: node --conditions=source packages/api/test/golden/write-openapi.ts
+// Run: node --conditions=@ortler/source packages/api/test/golden/write-openapi.ts
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

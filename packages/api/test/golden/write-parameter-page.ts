@@ -1,5 +1,5 @@
 // Writes docs/chat-parameters.md.
-// Run: node --conditions=source packages/api/test/golden/write-parameter-page.ts
+// Run: node --conditions=@ortler/source packages/api/test/golden/write-parameter-page.ts
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

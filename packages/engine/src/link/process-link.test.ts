@@ -114,7 +114,7 @@ const STARVED_HOST = `
   const { createProcessLink } = await import(linkUrl);
   let pid = 0;
   const link = createProcessLink(JSON.parse(options), {
-    entry: { url: new URL(entryUrl), execArgv: ['--conditions=source'] },
+    entry: { url: new URL(entryUrl), execArgv: ['--conditions=@ortler/source'] },
     policy: { firstDelayMs: 20, longestDelayMs: 40, healthyMs: 60000 },
     onSpawn: id => { pid = id; },
   });

@@ -56,7 +56,7 @@ export async function startSqliteThread(options: SqliteThreadOptions): Promise<S
     new URL(isSource ? './sqlite-worker.ts' : './sqlite-worker.js', import.meta.url),
     {
       workerData: { ...options, abortedId } satisfies SqliteThreadOptions,
-      execArgv: isSource ? ['--conditions=source'] : [],
+      execArgv: isSource ? ['--conditions=@ortler/source'] : [],
     },
   );
   const opened = Promise.withResolvers<void>();

@@ -29,7 +29,7 @@ function block(milliseconds: number): void {
 it('answers itself what a thread took and does not give back, and stops starting such threads', async () => {
   const entry = {
     url: new URL('../../../../test/stuck-sampling-thread.ts', import.meta.url),
-    execArgv: ['--conditions=source'],
+    execArgv: ['--conditions=@ortler/source'],
   };
   threads = new SamplingThreads({
     threadCount: 1,
