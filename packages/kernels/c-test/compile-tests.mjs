@@ -68,11 +68,11 @@ export async function compileSanitised(folder) {
   return program;
 }
 
-/** For arm64, the code of NEON with the flags of the library. One file that needs nothing of the machine. */
+/** For arm64, the code of NEON with the flags of the library. The C library is glibc: Zig would build another from its sources. */
 export async function compileForArm64(folder) {
   await mkdir(folder, { recursive: true });
   const zig = await installZig(console.error);
-  const target = ['-target', 'aarch64-linux-musl'];
+  const target = ['-target', TARGETS['linux-arm64'].triple];
   const neon = TARGETS['linux-arm64'].objects.find(({ source }) => source === 'isa-neon.c');
   const sources = [
     ['../c/isa-neon.c', neon.cpu],
@@ -84,6 +84,6 @@ export async function compileForArm64(folder) {
   });
   const program = join(folder, 'kernels-test');
   const objects = sources.map(([source]) => join(folder, objectOf(source)));
-  await zig('Linking the tests', [...target, '-static', ...objects, '-o', program], SOURCES);
+  await zig('Linking the tests', [...target, ...objects, '-lm', '-o', program], SOURCES);
   return program;
 }
