@@ -4,7 +4,15 @@
 
 import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -46,6 +54,23 @@ describe.skipIf(!isCheckout)('first start of a clean clone (skipped outside a gi
     try {
       expect(await answerOf(server.failure)).toContain('Paris');
       expect(server.output()).not.toMatch(/Installing|Building|Getting/);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  test('npm run dev builds a model from the sources, and starts again after an edit', {
+    timeout: 120_000,
+  }, async () => {
+    const dataDir = join(dirname(clone), 'dev');
+    const server = startIn(clone, 'npm', ['run', 'dev', '--', '--port', PORT, '--data-dir', dataDir]);
+    const starts = () => server.output().split('ready in').length - 1;
+    try {
+      expect(await answerOf(server.failure)).toContain('Paris');
+      await expect.poll(starts).toBe(1);
+      appendFileSync(join(clone, 'apps/server/src/app.ts'), '\n');
+      await expect.poll(starts, { timeout: 60_000 }).toBe(2);
+      expect(await answerOf(server.failure)).toContain('Paris');
     } finally {
       await server.stop();
     }

@@ -75,9 +75,11 @@ export async function prepareModel({
   // It may have fired while the headers were read.
   if (signal?.aborted) stop();
   worker.on('message', (report: BuildReport) => {
+    // Under `node --watch` Node tells the imports of a thread by the same channel: messages of no kind.
     if (report.kind === 'progress') onProgressed(report.progress);
     else if (report.kind === 'built') resolve(report.modelDir);
-    else reject(new ModelBuildError(report.code, report.message, report.details));
+    else if (report.kind === 'failed')
+      reject(new ModelBuildError(report.code, report.message, report.details));
   });
   worker.once('error', cause =>
     reject(new ModelBuildError('build_failed', `The build failed: ${cause.message}`, { cause })),
