@@ -1,6 +1,7 @@
 // Handle of one SQLite worker thread: sends statements, matches results, detects a thread that hangs or has exited.
 
 import { Worker } from 'node:worker_threads';
+import { entryModule } from '@ortler/worker';
 import {
   DatabaseLostError,
   QueryTimeoutError,
@@ -51,14 +52,9 @@ interface Pending {
 export async function startSqliteThread(options: SqliteThreadOptions): Promise<SqliteThread> {
   const pending = new Map<number, Pending>();
   const abortedId = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-  const isSource = import.meta.url.endsWith('.ts');
-  const worker = new Worker(
-    new URL(isSource ? './sqlite-worker.ts' : './sqlite-worker.js', import.meta.url),
-    {
-      workerData: { ...options, abortedId } satisfies SqliteThreadOptions,
-      execArgv: isSource ? ['--conditions=@ortler/source'] : [],
-    },
-  );
+  const { url, execArgv } = entryModule('./sqlite-worker', import.meta.url);
+  const workerData = { ...options, abortedId } satisfies SqliteThreadOptions;
+  const worker = new Worker(url, { workerData, execArgv: [...execArgv] });
   const opened = Promise.withResolvers<void>();
   const exited = Promise.withResolvers<void>();
   /** Why the thread has ended. */
