@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import axe, { type AxeResults } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { REPOSITORY, type RunningServer, startServer } from '../support/server.ts';
+import { ORTLER, REPOSITORY, type RunningServer, startServer } from '../support/server.ts';
 import { hasNoBrowser, launchBrowser, type OpenOptions, openConsole } from './browser.ts';
 import { copyRow } from './many-rows.ts';
 
@@ -323,8 +323,7 @@ describe.skipIf(hasNoBrowser)('the data pages', () => {
 });
 
 function runCli(...args: readonly string[]): string {
-  const cli = join(REPOSITORY, 'apps/server/src/cli.ts');
-  return execFileSync(process.execPath, ['--conditions=@ortler/source', cli, ...args], { encoding: 'utf8' });
+  return execFileSync(process.execPath, [...ORTLER, ...args], { encoding: 'utf8' });
 }
 
 /**

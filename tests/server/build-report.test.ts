@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTinyCheckpoint } from '@ortler/model-builder/testing';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { ORTLER } from '../support/server.ts';
 
-const CLI = join(import.meta.dirname, '../../apps/server/src/cli.ts');
 const AUTO =
   'f32, because the checkpoint has 1 MiB: up to 256 MiB stay f32, up to 4 GiB become q8, larger ones q4';
 
@@ -30,7 +30,7 @@ function build(...args: readonly string[]): Promise<Outcome> {
   return new Promise(resolve => {
     execFile(
       process.execPath,
-      ['--conditions=@ortler/source', CLI, 'build', join(folder, 'tiny'), ...args],
+      [...ORTLER, 'build', join(folder, 'tiny'), ...args],
       { env, cwd: folder },
       (error, out, err) => resolve({ code: error === null ? 0 : Number(error.code), out, err }),
     );
@@ -46,7 +46,7 @@ it('a build says which precision auto chose and why, and only then', async () =>
 it('a server says so in its messages and in its log', async () => {
   const models = ['--models', `tiny=${join(folder, 'tiny')}`, '--data-dir', join(folder, 'data')];
   const settings = ['--port', '0', '--api-key', 'a-key', '--log-level', 'info'];
-  const args = ['--conditions=@ortler/source', CLI, 'serve', ...models, ...settings];
+  const args = [...ORTLER, 'serve', ...models, ...settings];
   const server = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
   let [shown, logged] = ['', ''];
   server.stdout.on('data', text => (shown += String(text)));

@@ -9,10 +9,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTinyCheckpoint, writeAdapter } from '@ortler/model-builder/testing';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-
+import { ORTLER } from '../support/server.ts';
 import { startTinyServer } from '../support/tiny-server.ts';
-
-const CLI = join(import.meta.dirname, '../../apps/server/src/cli.ts');
 
 let folder: string;
 let shared: readonly string[];
@@ -37,7 +35,7 @@ function ortler(
   return new Promise(resolve => {
     const child = execFile(
       process.execPath,
-      ['--conditions=@ortler/source', CLI, ...args],
+      [...ORTLER, ...args],
       { env: { ...Object.fromEntries(settings), ...env }, cwd: folder },
       (error, out, err) => resolve({ code: error === null ? 0 : Number(error.code), out, err }),
     );
@@ -125,7 +123,7 @@ describe('ortler chat', () => {
   });
 
   it('ends quietly when nobody reads its answer', async () => {
-    const args = ['--conditions=@ortler/source', CLI, 'chat', 'Hello!', ...shared, ...settings];
+    const args = [...ORTLER, 'chat', 'Hello!', ...shared, ...settings];
     const child = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
     child.stdout.destroy();
     let err = '';
@@ -288,7 +286,7 @@ describe('ortler serve', () => {
 
 it('writes to people on one stream and logs on the other, without the values of a query', async () => {
   const settings = ['--data-dir', join(folder, 'logged'), '--log-level', 'info', '--api-key', 'a-key'];
-  const args = ['--conditions=@ortler/source', CLI, 'serve', '--port', '0', ...shared, ...settings];
+  const args = [...ORTLER, 'serve', '--port', '0', ...shared, ...settings];
   const server = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
   let [told, logged] = ['', ''];
   server.stdout.on('data', text => (told += String(text)));
@@ -309,14 +307,10 @@ it('writes to people on one stream and logs on the other, without the values of 
 });
 
 it('keeps serving when the reader of its output goes away', async () => {
-  const server = spawn(
-    process.execPath,
-    ['--conditions=@ortler/source', CLI, 'serve', '--port', '0', ...shared],
-    {
-      cwd: folder,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    },
-  );
+  const server = spawn(process.execPath, [...ORTLER, 'serve', '--port', '0', ...shared], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   try {
     let output = '';
     while (!/http:\S+:\d+\s/.test(output)) output += String(await once(server.stdout, 'data'));

@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { createTinyGguf } from '@ortler/model-builder/testing';
 import { loadModel } from 'ortler';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { ORTLER } from '../support/server.ts';
 
-const CLI = join(import.meta.dirname, '../../apps/server/src/cli.ts');
 const KEPT = 'file, because the GGUF file is quantised: values in Q4_1 are kept exactly';
 
 let folder: string;
@@ -31,11 +31,8 @@ interface Outcome {
 function ortler(...args: readonly string[]): Promise<Outcome> {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('ORTLER_')));
   return new Promise(resolve => {
-    execFile(
-      process.execPath,
-      ['--conditions=@ortler/source', CLI, ...args],
-      { env, cwd: folder },
-      (error, out, err) => resolve({ code: error === null ? 0 : Number(error.code), out, err }),
+    execFile(process.execPath, [...ORTLER, ...args], { env, cwd: folder }, (error, out, err) =>
+      resolve({ code: error === null ? 0 : Number(error.code), out, err }),
     );
   });
 }
@@ -69,7 +66,7 @@ it('answers in a chat and through loadModel', async () => {
 
 it('is served', async () => {
   const args = ['--models', `tiny=${file}`, '--port', '0', '--api-key', 'a-key', ...settings];
-  const server = spawn(process.execPath, ['--conditions=@ortler/source', CLI, 'serve', ...args], {
+  const server = spawn(process.execPath, [...ORTLER, 'serve', ...args], {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'pipe'],
   });

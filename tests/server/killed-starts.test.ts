@@ -12,9 +12,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type LocalHub, readFolder, startHub } from '@ortler/hub/testing';
 import { runs } from 'test-runs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { REPOSITORY } from '../support/server.ts';
+import { ORTLER, REPOSITORY } from '../support/server.ts';
 
-const CLI = join(REPOSITORY, 'apps/server/src/cli.ts');
 const NAME = 'ortler/demo';
 const KILL_COUNT = runs({ daily: 4, full: 8 });
 
@@ -59,16 +58,12 @@ function home(name: string): Home {
       const fixed = ['--temperature', '0', '--device', 'cpu', '--data-dir', join(own, 'data')];
       const question = ['chat', NAME, 'What is the capital of France?'];
       // A group of its own, which is killed as a whole.
-      const child = spawn(
-        process.execPath,
-        ['--conditions=@ortler/source', CLI, ...question, ...fixed, ...args],
-        {
-          env,
-          cwd: folder,
-          detached: true,
-          stdio: ['ignore', 'pipe', 'pipe'],
-        },
-      );
+      const child = spawn(process.execPath, [...ORTLER, ...question, ...fixed, ...args], {
+        env,
+        cwd: folder,
+        detached: true,
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
       let [out, err] = ['', ''];
       child.stdout.on('data', text => (out += String(text)));
       child.stderr.on('data', text => (err += String(text)));

@@ -10,9 +10,8 @@ import { type LocalHub, readFolder, startHub, TEST_TOKEN } from '@ortler/hub/tes
 import { createTinyCheckpoint, writeAdapter, writeOptimumModel } from '@ortler/model-builder/testing';
 import { HubError, loadModel } from 'ortler';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { REPOSITORY } from '../support/server.ts';
+import { ORTLER, REPOSITORY } from '../support/server.ts';
 
-const CLI = join(REPOSITORY, 'apps/server/src/cli.ts');
 const QUESTION = 'What is the capital of France?';
 const NAME = 'ortler/demo';
 
@@ -52,7 +51,7 @@ function ortler(args: readonly string[], env: Readonly<Record<string, string>> =
   return new Promise(resolve => {
     const child = execFile(
       process.execPath,
-      ['--conditions=@ortler/source', CLI, ...args],
+      [...ORTLER, ...args],
       { env: { ...environment('cache'), ...env }, cwd: folder },
       (error, out, err) => resolve({ code: error === null ? 0 : Number(error.code), out, err }),
     );
@@ -246,7 +245,7 @@ describe('ortler serve', () => {
     const slow = { kind: 'slow', pieceBytes: 100_000, pauseMs: 30 } as const;
     hub.fault = ({ server }) => (server === 'cdn' ? slow : undefined);
     const args = ['serve', NAME, '--port', '0', '--api-key', 'key', '--log-level', 'info', '--device', 'cpu'];
-    const server = spawn(process.execPath, ['--conditions=@ortler/source', CLI, ...args], {
+    const server = spawn(process.execPath, [...ORTLER, ...args], {
       cwd: folder,
       env: environment('served'),
     });

@@ -10,7 +10,7 @@ import { createTinyCheckpoint } from '@ortler/model-builder/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createTeamKey } from '../../bench/server/team-key.ts';
 import { createNeighbour, type Neighbour } from '../support/neighbour.ts';
-import { makeServerFolder, REPOSITORY, type RunningServer, startServer } from '../support/server.ts';
+import { makeServerFolder, ORTLER, type RunningServer, startServer } from '../support/server.ts';
 import { canMountDisk, mountDisk } from '../support/small-disk.ts';
 import { startTinyServer } from '../support/tiny-server.ts';
 
@@ -99,8 +99,7 @@ describe('checkpoints of one team', () => {
     const past = Date.now() / 1_000 - 2 * 86_400;
     for (const name of added) await utimes(dataPath('models', name), past, past);
     const prune = promisify(execFile)(process.execPath, [
-      '--conditions=@ortler/source',
-      join(REPOSITORY, 'apps/server/src/cli.ts'),
+      ...ORTLER,
       ...['models', 'prune', '--build-max-age-days', '1', '--data-dir', dataPath()],
     ]);
     expect((await neighbour.beside(prune)).stdout).toContain('Removed 4 built models');

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { createTinyCheckpoint } from '@ortler/model-builder/testing';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createPostgresDatabase, TEST_POSTGRES_URL } from '../../apps/server/test/databases.ts';
-import { makeServerFolder, REPOSITORY, type RunningServer, startServer } from '../support/server.ts';
+import { makeServerFolder, ORTLER, type RunningServer, startServer } from '../support/server.ts';
 
 const ADMIN = 'key-of-both';
 /** Longer than any agreement takes, for a busy machine. */
@@ -27,8 +27,7 @@ describe.skipIf(TEST_POSTGRES_URL === undefined)(`two servers with one database$
       body: body === undefined ? null : JSON.stringify(body),
     });
   const keys = async (...args: readonly string[]) => {
-    const cli = join(REPOSITORY, 'apps/server/src/cli.ts');
-    const all = ['--conditions=@ortler/source', cli, 'keys', ...args, '--database-url', database.url];
+    const all = [...ORTLER, 'keys', ...args, '--database-url', database.url];
     return (await promisify(execFile)(process.execPath, all)).stdout.trim();
   };
 

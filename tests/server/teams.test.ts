@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createChatClient, type Json } from '../support/chat-client.ts';
-import { REPOSITORY, type RunningServer } from '../support/server.ts';
+import { ORTLER, type RunningServer } from '../support/server.ts';
 import { startTinyServer } from '../support/tiny-server.ts';
 
 let server: RunningServer;
@@ -17,16 +17,9 @@ beforeAll(async () => {
 afterAll(() => server?.dispose());
 
 async function keys(...args: readonly string[]): Promise<string> {
-  const cli = join(REPOSITORY, 'apps/server/src/cli.ts');
   const dataDir = ['--data-dir', join(server.folder, 'data')];
   const run = promisify(execFile);
-  const { stdout } = await run(process.execPath, [
-    '--conditions=@ortler/source',
-    cli,
-    'keys',
-    ...args,
-    ...dataDir,
-  ]);
+  const { stdout } = await run(process.execPath, [...ORTLER, 'keys', ...args, ...dataDir]);
   return stdout.trim();
 }
 

@@ -5,7 +5,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { REPOSITORY, type RunningServer } from '../support/server.ts';
+import { ORTLER, type RunningServer } from '../support/server.ts';
 import { startTinyServer } from '../support/tiny-server.ts';
 
 let server: RunningServer;
@@ -14,16 +14,7 @@ let beta: string;
 let limited: string;
 
 async function createKey(...args: readonly string[]): Promise<string> {
-  const cli = join(REPOSITORY, 'apps/server/src/cli.ts');
-  const all = [
-    '--conditions=@ortler/source',
-    cli,
-    'keys',
-    'create',
-    ...args,
-    '--data-dir',
-    join(server.folder, 'data'),
-  ];
+  const all = [...ORTLER, 'keys', 'create', ...args, '--data-dir', join(server.folder, 'data')];
   const { stdout } = await promisify(execFile)(process.execPath, all);
   return stdout.trim();
 }

@@ -8,7 +8,8 @@ import { join, resolve } from 'node:path';
 
 export const REPOSITORY = resolve(import.meta.dirname, '../..');
 
-const CLI = join(REPOSITORY, 'apps/server/src/cli.ts');
+/** Arguments of Node that run the command line from its sources. */
+export const ORTLER = ['--conditions=@ortler/source', join(REPOSITORY, 'apps/server/src/cli.ts')] as const;
 
 export interface RunningServer {
   readonly child: ChildProcess;
@@ -39,16 +40,7 @@ export async function startServer(options: StartOptions = {}): Promise<RunningSe
   const folder = options.folder ?? (await makeServerFolder());
   const child = spawn(
     process.execPath,
-    [
-      '--conditions=@ortler/source',
-      CLI,
-      'serve',
-      '--port',
-      '0',
-      '--data-dir',
-      join(folder, 'data'),
-      ...(options.arguments ?? []),
-    ],
+    [...ORTLER, 'serve', '--port', '0', '--data-dir', join(folder, 'data'), ...(options.arguments ?? [])],
     { stdio: ['ignore', 'pipe', 'pipe'], env: { ...withoutSettings(), ...options.env } },
   );
   let output = '';
