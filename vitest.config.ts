@@ -12,6 +12,7 @@ process.env.NODE_COMPILE_CACHE ??= fromRoot('.cache/node');
  * runner would have a getter for each use of an import. Sibling packages are read as TypeScript, so no build is needed before.
  */
 const native = {
+  setupFiles: [fromRoot('tests/support/set-up-worker.ts')],
   experimental: { viteModuleRunner: false, nodeLoader: false },
   execArgv: ['--conditions=@ortler/source', '--import', fromRoot('tests/support/resolve-test-runs.mjs')],
 };
@@ -72,6 +73,15 @@ const unit = {
  * file, and lets them use one PostgreSQL in WebAssembly one after the other.
  */
 const sharing = { isolate: false };
+
+/**
+ * A GPU is one for all, and a compiler of C takes all cores. But a driver in software spends its time in a compiler of shaders,
+ * with one thread, and leaves cores to the other.
+ */
+const besideCompilers = {
+  maxWorkers: process.env.VK_ICD_FILENAMES === undefined ? 1 : availableParallelism(),
+  sequence: { groupOrder: 3 },
+};
 
 /** `vitest --mode check`, as `pnpm check` runs it, leaves PostgreSQL out: PGlite takes seconds to start. */
 const databasesOf = (mode: string) => (mode === 'check' ? { TEST_DATABASES: 'sqlite' } : {});
@@ -137,7 +147,7 @@ export default defineConfig(({ mode }) => ({
           exclude: [INSTALLED],
           // A model call takes all cores, and the files share builds.
           fileParallelism: false,
-          sequence: { groupOrder: 5 },
+          sequence: { groupOrder: 4 },
           testTimeout: 300_000,
           hookTimeout: 300_000,
         },
@@ -148,11 +158,9 @@ export default defineConfig(({ mode }) => ({
           name: 'gpu',
           include: GPU_TESTS,
           exclude: [INSTALLED],
+          ...besideCompilers,
           // A process has one model on a GPU: a second thread that uses the provider ends it.
           pool: 'forks',
-          // A GPU is one for all. A driver in software spends its time in a compiler of shaders, with one thread.
-          maxWorkers: process.env.VK_ICD_FILENAMES === undefined ? 1 : availableParallelism(),
-          sequence: { groupOrder: 3 },
           testTimeout: 300_000,
           hookTimeout: 300_000,
         },
@@ -162,10 +170,9 @@ export default defineConfig(({ mode }) => ({
           ...native,
           name: 'kernels',
           include: KERNEL_TESTS,
+          globalSetup: ['packages/kernels/c-test/install-zig.ts'],
           exclude: [INSTALLED],
-          // Compilers take all cores.
-          fileParallelism: false,
-          sequence: { groupOrder: 4 },
+          ...besideCompilers,
           testTimeout: 600_000,
           hookTimeout: 600_000,
         },
