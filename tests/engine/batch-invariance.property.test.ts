@@ -214,7 +214,7 @@ describe.each(KERNEL_MODELS.map(model => [describeModel(model), model] as const)
               expect(bitsOf(tokens), key).toEqual(bitsOf(expected.get(key)!));
           }
         }),
-        { numRuns: runs({ daily: 10, full: 20 }) },
+        { numRuns: runs({ daily: 10, full: 12 }) },
       );
       countRareEvents(cores);
     });
@@ -273,7 +273,7 @@ describe("EngineCore on a tiny q4 model with ONNX Runtime's own operators", () =
           }
       }),
       // Fixed, because a draw may hit a larger rounding than the bound without an error of the loop.
-      { numRuns: runs({ daily: 6, full: 12 }), seed: 20_261_122 },
+      { numRuns: runs({ daily: 6, full: 8 }), seed: 20_261_122 },
     );
     // Most places are not near ties; of what follows one, nothing is compared.
     expect(equalCount / tokenCount).toBeGreaterThan(0.95);

@@ -158,18 +158,18 @@ describe.each(MODELS.map(model => [describeModel(model), model] as const))(
           const expected = await playAlone(alone, entries);
           for (const core of cores) expect(await play(core, entries)).toEqual(expected);
         }),
-        { numRuns: runs({ daily: 12, full: 60 }), ...(model.seed !== undefined && { seed: model.seed }) },
+        { numRuns: runs({ daily: 12, full: 30 }), ...(model.seed !== undefined && { seed: model.seed }) },
       );
       // A daily run may miss these rare events.
       if (!IS_FULL_RUN) return;
       const stats = cores.map(core => core.stats);
       const preemptionCounts = stats.map(({ preemptionCount }) => preemptionCount);
       expect(Math.min(...preemptionCounts)).toBeGreaterThan(0);
-      expect(preemptionCounts.reduce((sum, count) => sum + count)).toBeGreaterThan(100);
+      expect(preemptionCounts.reduce((sum, count) => sum + count)).toBeGreaterThan(30);
       const { draftedTokenCount, acceptedTokenCount } = stats.at(-1)!;
       expect(acceptedTokenCount).toBeGreaterThan(20);
       expect(draftedTokenCount).toBeGreaterThan(acceptedTokenCount + 1_000);
-      expect(stats.map(({ cacheHitTokenCount }) => cacheHitTokenCount > 200)).toEqual([
+      expect(stats.map(({ cacheHitTokenCount }) => cacheHitTokenCount > 100)).toEqual([
         true,
         true,
         false,

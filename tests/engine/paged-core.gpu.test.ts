@@ -29,9 +29,9 @@ interface GoldenCase {
 const golden = JSON.parse(await readFile(join(DEMO_DIR, 'evaluation', 'golden.json'), 'utf8')) as {
   readonly cases: readonly GoldenCase[];
 };
-/** Every other one: a driver in software is slow. */
+/** Every third one: a driver in software is slow. */
 const CASES = golden.cases
-  .filter((_, index) => index % 2 === 0)
+  .filter((_, index) => index % 3 === 0)
   .filter(one => one.prompt_token_ids.length + one.greedy_token_ids.length <= CONTEXT_LENGTH);
 
 const why = await whyNoWebGpu();
@@ -126,7 +126,7 @@ describe.skipIf(why !== undefined)('the token side over blocks on a device', () 
   });
 
   it('gives the greedy answers of transformers while prompts and answers share calls', async () => {
-    expect(CASES).toHaveLength(10);
+    expect(CASES).toHaveLength(7);
     expectGolden(
       await play(
         core,

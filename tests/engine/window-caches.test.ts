@@ -276,7 +276,7 @@ describe.each(FAMILIES)('$family', ({ golden, isSharing }) => {
           expect(await play(busy, entries)).toEqual(expected);
           hitCount += busy.stats.cacheHitTokenCount - before;
         }),
-        { numRuns: runs({ daily: 3, full: 10 }) },
+        { numRuns: runs({ daily: 3, full: 6 }) },
       );
       if (IS_FULL_RUN) expect(hitCount).toBeGreaterThan(0);
     });

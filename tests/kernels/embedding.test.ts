@@ -52,7 +52,7 @@ describe.each(INSTRUCTION_SETS)('Embedding on %s', isa => {
           expect(await lookUp(session, ids, inputs)).toEqual(Float32Array.from(expected));
         },
       ),
-      { numRuns: runs({ daily: 5, full: 40 }) },
+      { numRuns: runs({ daily: 5, full: 20 }) },
     );
   });
 });

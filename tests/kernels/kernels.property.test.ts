@@ -74,7 +74,7 @@ describe('random operators on every instruction set', () => {
           }
         }
       }),
-      { numRuns: runs({ daily: 30, full: 100 }) },
+      { numRuns: runs({ daily: 30, full: 50 }) },
     );
   });
 
@@ -102,7 +102,7 @@ describe('random operators on every instruction set', () => {
           }
         },
       ),
-      { numRuns: runs({ daily: 12, full: 30 }) },
+      { numRuns: runs({ daily: 12, full: 20 }) },
     );
   });
 });

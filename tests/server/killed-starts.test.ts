@@ -15,7 +15,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ORTLER, REPOSITORY } from '../support/server.ts';
 
 const NAME = 'ortler/demo';
-const KILL_COUNT = runs({ daily: 4, full: 8 });
+const KILL_COUNT = runs({ daily: 4, full: 5 });
 
 /** A download of about half a second. */
 const SLOW = { kind: 'slow', pieceBytes: 200_000, pauseMs: 10 } as const;

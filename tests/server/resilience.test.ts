@@ -109,7 +109,7 @@ it.skipIf(process.platform === 'win32')(
 );
 
 /** How often each fault of a model comes and goes. */
-const ROUNDS = runs({ daily: 2, full: 3 });
+const ROUNDS = runs({ daily: 1, full: 2 });
 /** Models of which one has the fault, in turns: the pause before a restart doubles with each fault that follows soon. */
 const MODELS = Array.from({ length: Math.min(ROUNDS, 6) + 1 }, (_, index) => `m${index}`);
 /** Steps take milliseconds; a model that waits long for a core must not count as hanging. */

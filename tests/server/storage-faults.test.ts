@@ -18,7 +18,7 @@ import { startTcpProxy } from '../support/tcp-proxy.ts';
 const KEY = 'fault-key';
 const PROJECT = 'acme/app';
 /** How often each fault comes and goes. */
-const ROUNDS = runs({ daily: 2, full: 3 });
+const ROUNDS = runs({ daily: 1, full: 2 });
 const HEALTH_LIMIT_MS = 2_000;
 /** Room for a request on a busy machine, beyond the two seconds. */
 const SLACK_MS = 1_500;

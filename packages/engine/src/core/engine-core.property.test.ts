@@ -261,18 +261,18 @@ describe('EngineCore under random schedules', () => {
           expectPromptLogprobsAreRight(schedule, play);
           expectCachedCountsArePossible(schedule, play, machine);
         }),
-        { numRuns: runs({ daily: 60, full: 1_200 }) },
+        { numRuns: runs({ daily: 60, full: 600 }) },
       );
       expect(counts.none).toEqual([0, 0]);
       // A daily run may miss these rare events.
       if (!IS_FULL_RUN) return;
       for (const [drafted, accepted] of [counts.lookup, counts.random]) {
-        expect(accepted).toBeGreaterThan(100);
+        expect(accepted).toBeGreaterThan(50);
         expect(drafted).toBeGreaterThan(accepted! + 10);
       }
-      expect(preemptionCount).toBeGreaterThan(100);
-      expect(hitCount).toBeGreaterThan(1_000);
-      if (cacheKind === 'slots') expect(loadedPieceCount).toBeGreaterThan(100);
+      expect(preemptionCount).toBeGreaterThan(20);
+      expect(hitCount).toBeGreaterThan(300);
+      if (cacheKind === 'slots') expect(loadedPieceCount).toBeGreaterThan(10);
     },
     120_000,
   );
