@@ -3,7 +3,7 @@
 // yet. After `{"a":1,"\\":2}` anywhere in the process, the second name of `{"a":1,"\n":2}` is read as `\`.
 // Source: https://github.com/nodejs/node/issues/63785
 
-import { findStringEnd, isName } from './json-slices.ts';
+import { findStringEnd, isName } from './json-strings.ts';
 
 /** With the source text of numbers: the proposal JSON.parse source text access, which V8 has and TypeScript does not declare. */
 type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown;

@@ -130,6 +130,48 @@ describe('JSON that is read in slices', () => {
     );
   });
 
+  it('has the same long strings, or is refused at the same place, wherever they are cut', () => {
+    const good = [
+      'a',
+      ' ',
+      'é',
+      '😀',
+      '\\\\',
+      '\\"',
+      '\\/',
+      '\\n',
+      '\\u0041',
+      '\\u00e9',
+      '\\ud83d\\ude00',
+      '\\ud83d',
+    ];
+    const bad = ['\\x', '\\u', '\\u12', '\\u00g0', '\n', '"', '\\'];
+    const parts = fc.array(fc.constantFrom(...good, ...good, ...bad), { minLength: 1, maxLength: 40 });
+    const content = fc.oneof(parts, fc.array(fc.constantFrom(...good), { minLength: 1, maxLength: 40 }));
+    let refused = 0;
+    const count = runs({ daily: 1_000, full: 10_000 });
+    fc.assert(
+      fc.property(content, lengths, fc.constantFrom('', '1,"b",'), (pieces, sliceLength, before) => {
+        const text = `[${before}"${pieces.join('')}", 2]`;
+        const expected = outcome(() => parseLosslessJson(text));
+        if (!('value' in (expected as object))) refused++;
+        expect(outcome(() => readInSlices(text, { sliceLength, longLength: 1 }).value)).toEqual(expected);
+      }),
+      { numRuns: count },
+    );
+    expect(refused).toBeGreaterThan(count / 10);
+    expect(refused).toBeLessThan(count / 2);
+  });
+
+  it('takes a slice for each piece of a long string', () => {
+    for (const content of ['a'.repeat(1_000_000), 'a line\nand "another"\n'.repeat(50_000)]) {
+      const text = JSON.stringify({ prompt: content, n: 1 });
+      const { value, slices } = readInSlices(text);
+      expect(value).toEqual({ prompt: content, n: 1 });
+      expect(slices).toBeGreaterThanOrEqual(Math.floor(text.length / (32 * 1024)));
+    }
+  });
+
   it('is refused at the first bracket that is too deep', () => {
     const text = `[1,${'['.repeat(5)}1${']'.repeat(5)}]`;
     expect(() => readInSlices(text, { maxDepth: 4, sliceLength: 1 })).toThrow(

@@ -2,12 +2,14 @@
 // the native parser; only objects and lists that are larger than a slice are assembled here.
 // Called by `lossless-json.ts`, which knows how numbers are read and finds the place of a fault.
 
+import { findStringEnd, isName, LONGEST_ESCAPE, readLongString } from './json-strings.ts';
+
 export interface SliceOptions {
   /** How deep objects and lists may be nested. */
   readonly maxDepth: number;
   /** Characters of a slice, unless one of its items is longer. */
   readonly sliceLength: number;
-  /** A string of so many characters or more is taken out of its slice, which would be copied with it, and parsed alone. */
+  /** A string of more characters is taken out of its slice and parsed alone, as many characters at a time. */
   readonly longLength: number;
   /** Reads a slice. A reviver puts the strings back that were taken out. */
   readonly parse: (slice: string, revive?: StringReviver) => unknown;
@@ -46,7 +48,11 @@ export class TooDeep extends Error {
  */
 export function* readSlices(text: string, options: SliceOptions): Generator<void, unknown> {
   const reader = new SliceReader(text, options);
-  while (!reader.readSlice()) yield;
+  try {
+    yield* reader.read();
+  } catch (error) {
+    throw error instanceof TooDeep ? error : reader.toFault(error);
+  }
   return reader.root;
 }
 
@@ -67,8 +73,7 @@ class SliceReader {
   readonly #options: SliceOptions;
   readonly #open: Level[] = [];
   /** Those of the slice that is being read, quotes included; no names. */
-  readonly #longStrings: { readonly start: number; readonly end: number }[] = [];
-  #at = 0;
+  readonly #longStrings: { readonly start: number; readonly end: number; readonly value: string }[] = [];
   root: unknown = null;
 
   constructor(text: string, options: SliceOptions) {
@@ -76,45 +81,39 @@ class SliceReader {
     this.#options = options;
   }
 
-  /** True when all has been read. */
-  readSlice(): boolean {
-    try {
-      return this.#read();
-    } catch (error) {
-      if (error instanceof TooDeep) throw error;
-      throw this.#toFault(error);
-    }
-  }
-
-  #read(): boolean {
+  *read(): Generator<void, void> {
     const text = this.#text;
-    const end = this.#at + this.#options.sliceLength;
-    for (let at = this.#at; at < text.length; at++) {
+    const { sliceLength, longLength } = this.#options;
+    let end = sliceLength;
+    for (let at = 0; at < text.length; at++) {
       const code = text.charCodeAt(at);
-      if (code === QUOTE) at = this.#passString(at);
-      else if (code === BRACE || code === BRACKET) this.#enter(code === BRACKET, at);
+      if (code === QUOTE) {
+        const start = at;
+        at = findStringEnd(text, start, longLength);
+        if (at - start > longLength) at = yield* this.#readLong(start);
+      } else if (code === BRACE || code === BRACKET) this.#enter(code === BRACKET, at);
       else if (code === CLOSING_BRACE || code === CLOSING_BRACKET) {
         this.#leave(code === CLOSING_BRACKET, at);
         if (this.#open.length > 0) continue;
         this.#expectBlanks(at + 1, text.length);
-        return true;
+        return;
       } else if (code === COMMA) {
         this.#passComma(at);
         if (at < end) continue;
         this.#flush();
-        this.#at = at + 1;
-        return false;
+        end = at + 1 + sliceLength;
+        yield;
       }
     }
     throw new SyntaxError('the end is missing');
   }
 
   /** Gives the position of the closing quote. */
-  #passString(start: number): number {
-    const end = findStringEnd(this.#text, start);
-    if (end - start > this.#options.longLength && !isName(this.#text, end + 1))
-      this.#longStrings.push({ start, end: end + 1 });
-    return end;
+  *#readLong(start: number): Generator<void, number> {
+    const pieceLength = Math.max(this.#options.sliceLength, LONGEST_ESCAPE);
+    const { value, end } = yield* readLongString(this.#text, start, pieceLength);
+    if (!isName(this.#text, end)) this.#longStrings.push({ start, end, value });
+    return end - 1;
   }
 
   #enter(isList: boolean, at: number): void {
@@ -202,17 +201,15 @@ class SliceReader {
     const inside = this.#longStrings.filter(string => string.start >= level.start && string.end <= end);
     if (inside.length === 0) return this.#parseIn(level, text.slice(level.start, end));
     this.#longStrings.splice(this.#longStrings.indexOf(inside[0]!), inside.length);
-    const strings: string[] = [];
     const parts: string[] = [];
     let read = level.start;
-    for (const string of inside) {
-      parts.push(text.slice(read, string.start), `"${MARK}${strings.length}"`);
-      strings.push(JSON.parse(text.slice(string.start, string.end)) as string);
-      read = string.end;
+    for (const [index, { start, end: stringEnd }] of inside.entries()) {
+      parts.push(text.slice(read, start), `"${MARK}${index}"`);
+      read = stringEnd;
     }
     parts.push(text.slice(read, end));
     return this.#parseIn(level, parts.join(''), value =>
-      value.startsWith(MARK) ? strings[Number(value.slice(MARK.length))]! : value,
+      value.startsWith(MARK) ? inside[Number(value.slice(MARK.length))]!.value : value,
     );
   }
 
@@ -225,7 +222,8 @@ class SliceReader {
       if (!' \t\n\r'.includes(this.#text[at]!)) throw new SyntaxError('text between values');
   }
 
-  #toFault(cause: unknown): SliceFault {
+  /** The fault of an error that `read` threw. */
+  toFault(cause: unknown): SliceFault {
     const begun = this.#open.filter(({ value }) => value !== null);
     const last = begun.at(-1);
     if (last === undefined) return new SliceFault('', 0, cause);
@@ -243,30 +241,12 @@ function setKey(target: object, key: string, value: unknown): void {
   else (target as Record<string, unknown>)[key] = value;
 }
 
-/** Position of the closing quote, or the end of the text; jumps from quote to quote, so long texts cost little. */
-export function findStringEnd(text: string, start: number): number {
-  for (let quote = text.indexOf('"', start + 1); quote !== -1; quote = text.indexOf('"', quote + 1)) {
-    let backslashCount = 0;
-    while (text.charCodeAt(quote - 1 - backslashCount) === BACKSLASH) backslashCount++;
-    if (backslashCount % 2 === 0) return quote;
-  }
-  return text.length;
-}
-
-/** Whether a colon comes next: the string that ends there is a name. */
-export function isName(text: string, end: number): boolean {
-  let at = end;
-  while (at < text.length && ' \t\n\r'.includes(text[at]!)) at++;
-  return text[at] === ':';
-}
-
 /** Stands for a string that was taken out; its number follows. Random, so that no other string begins with it. */
 const MARK = `text ${Math.random()} `;
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const BRACKET = 0x5b;
-const BACKSLASH = 0x5c;
 const CLOSING_BRACKET = 0x5d;
 const BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;

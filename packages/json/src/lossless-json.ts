@@ -2,7 +2,8 @@
 
 import { parseNatively } from './escaped-names.ts';
 import { findJsonFault, isInRange, isInteger, MAX_INTEGER_DIGITS } from './json-fault.ts';
-import { findStringEnd, readSlices, SliceFault, type StringReviver, TooDeep } from './json-slices.ts';
+import { readSlices, SliceFault, type StringReviver, TooDeep } from './json-slices.ts';
+import { findStringEnd } from './json-strings.ts';
 import type { JsonValue } from './json-value.ts';
 
 /** `depth`: nested deeper than the reader allows. `number`: a number that is beyond all doubles or has too many digits. */
@@ -44,7 +45,7 @@ export interface LosslessJsonOptions {
 }
 
 export interface SlicedJsonOptions extends LosslessJsonOptions {
-  /** Characters that are read at once, unless a text or number is longer. Default: 32 KB, at most a millisecond's work. */
+  /** Characters that are read at once, unless a name or number is longer. Default: 32 KB, at most a millisecond's work. */
   readonly sliceLength?: number;
   /** Characters from which on a string is parsed apart from its slice. Default: 16 KB. */
   readonly longLength?: number;

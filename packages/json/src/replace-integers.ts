@@ -1,7 +1,7 @@
 // Replaces integers in the text of JSON, for readers whose parser would round them.
 
 import { isInRange, isInteger } from './json-fault.ts';
-import { findStringEnd } from './json-slices.ts';
+import { findStringEnd } from './json-strings.ts';
 import { MAY_HOLD_BIG_NUMBER } from './lossless-json.ts';
 
 const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;

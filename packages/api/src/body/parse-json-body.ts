@@ -34,20 +34,43 @@ export async function parseJsonBody(
     throw new ApiError('malformed_request', 'The body is empty; it must be a JSON object.');
   }
   try {
-    // Each step of a large body is a turn of its own, so that several such bodies do not add up to one long turn.
-    const isLarge = length > LARGE_BODY_BYTES;
-    if (isLarge) await yieldUnlessAborted(signal);
-    const bytes = Buffer.concat(parts, length);
-    for (const part of parts) releaseBytes(part);
-    if (isLarge) await yieldUnlessAborted(signal);
-    const text = utf8.decode(bytes);
-    releaseBytes(bytes);
-    if (isLarge) await yieldUnlessAborted(signal);
+    const text = length > LARGE_BODY_BYTES ? await decodeInTurns(parts, signal) : decode(parts, length);
     return await parseInTurns(text, signal);
   } catch (error) {
     if (error instanceof ApiError || signal?.aborted === true) throw error;
     throw toJsonError(error, style);
+  } finally {
+    for (const part of parts) releaseBytes(part);
   }
+}
+
+/** Throws: TypeError for bytes that are not UTF-8. */
+function decode(parts: readonly Uint8Array[], length: number): string {
+  const bytes = Buffer.concat(parts, length);
+  const text = utf8.decode(bytes);
+  releaseBytes(bytes);
+  return text;
+}
+
+/**
+ * The text of a large body. Each step is a turn of its own, so that several such bodies do not add up to one long turn.
+ * Frees the memory of the parts. Throws: TypeError for bytes that are not UTF-8, the reason of the signal.
+ */
+async function decodeInTurns(parts: readonly Uint8Array[], signal: AbortSignal | undefined): Promise<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  let text = '';
+  let turnLength = LARGE_BODY_BYTES;
+  for (const part of parts) {
+    if (turnLength >= LARGE_BODY_BYTES) {
+      turnLength = 0;
+      await yieldUnlessAborted(signal);
+    }
+    turnLength += part.length;
+    text += decoder.decode(part, { stream: true });
+    releaseBytes(part);
+  }
+  await yieldUnlessAborted(signal);
+  return text + decoder.decode();
 }
 
 /** The error of a text that is no JSON, or beyond a limit of it. */
