@@ -2,7 +2,7 @@
 // messages.
 
 import { parentPort, workerData } from 'node:worker_threads';
-import type { BuildProgress } from './build-model.ts';
+import type { BuildProgress } from './build-options.ts';
 import { type EnsureModelOptions, ensureModel } from './ensure-model.ts';
 import { ModelBuildError, type ModelBuildErrorCode, type ModelBuildErrorDetails } from './errors.ts';
 

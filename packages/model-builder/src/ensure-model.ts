@@ -8,8 +8,9 @@ import {
   VARIANT_KV_TYPES,
 } from '@ortler/engine/graph-contract';
 import { keepIntactFolder, removeAbandonedBuilds } from './build-folder.ts';
+import { buildHashedModel } from './build-hashed-model.ts';
 import { findDamagedFile, readBuildManifest } from './build-manifest.ts';
-import { type BuildProgress, buildHashedModel } from './build-model.ts';
+import type { BuildProgress } from './build-options.ts';
 import { computeContentHash, settleKvType, stampPathFor } from './content-hash.ts';
 import { ModelBuildError } from './errors.ts';
 import { ensureExport } from './exported/ensure-export.ts';

@@ -2,7 +2,8 @@
 
 export type { GraphVariant, KvType, Precision } from '@ortler/engine/graph-contract';
 export type { CudaNorms } from './architectures/cuda-norms.ts';
-export { type BuildModelOptions, type BuildProgress, buildModel } from './build-model.ts';
+export { buildModel } from './build-model.ts';
+export type { BuildModelOptions, BuildProgress } from './build-options.ts';
 export {
   type ChooseExportFilesOptions,
   chooseExportFiles,

@@ -4,7 +4,7 @@
 import { Worker } from 'node:worker_threads';
 import type { GraphVariant, Precision } from '@ortler/engine/graph-contract';
 import { entryModule } from '@ortler/worker';
-import type { BuildProgress } from './build-model.ts';
+import type { BuildProgress } from './build-options.ts';
 import type { BuildReport, BuildTask } from './build-worker-entry.ts';
 import { type AutoPrecision, explainPrecision } from './choose-precision.ts';
 import { type EnsureModelOptions, findKnownModel } from './ensure-model.ts';

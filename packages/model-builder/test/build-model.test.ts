@@ -15,7 +15,8 @@ import {
 import { KERNELS_DOMAIN } from '@ortler/kernels';
 import { ELEMENT_TYPES, readGraph } from '@ortler/onnx';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type BuildProgress, buildModel } from '../src/build-model.ts';
+import { buildModel } from '../src/build-model.ts';
+import type { BuildProgress } from '../src/build-options.ts';
 import { activationBits } from '../src/kernels/weight-formats.ts';
 import { createTinyCheckpoint, seededTensors } from '../src/testing/tiny-model.ts';
 import { writeSafetensors } from '../src/testing/write-safetensors.ts';

@@ -19,7 +19,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { MANIFEST_FILE } from '@ortler/engine/graph-contract';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { BuildProgress } from '../src/build-model.ts';
+import type { BuildProgress } from '../src/build-options.ts';
 import { ensureModel, findKnownModel } from '../src/ensure-model.ts';
 import { createTinyCheckpoint } from '../src/testing/tiny-model.ts';
 import { temporaryFolder } from './temporary-folder.ts';
