@@ -55,9 +55,11 @@ export async function listModels(
 ): Promise<readonly ServedModel[]> {
   const own = services.models.list();
   const taken = new Set(own.map(({ id }) => id));
-  const trained: readonly CheckpointModel[] = await services.checkpointModels.list(caller);
-  const untrained = await listUntrainedModels(services, caller, openEngine);
-  return [...own, ...[...trained, ...untrained].filter(({ id }) => !taken.has(id))];
+  const checkpoints = await Promise.all<readonly CheckpointModel[]>([
+    services.checkpointModels.list(caller),
+    listUntrainedModels(services, caller, openEngine),
+  ]);
+  return [...own, ...checkpoints.flat().filter(({ id }) => !taken.has(id))];
 }
 
 /** The model id in answers: the model's own, or that of the checkpoint that answers. */
