@@ -1,5 +1,9 @@
-import { expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { createStorageChecks } from './storage-checks.ts';
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 it('reports the condition of each database, and a timeout as unreachable', async () => {
   const checks = createStorageChecks({
@@ -34,6 +38,29 @@ it('asks once for all checks within a short time', async () => {
   });
   for (let round = 0; round < 5; round++) await checks.check();
   expect(count).toBe(1);
+});
+
+it('gives those who ask often the last result while the next check runs, and waits for it where the last one is old', async () => {
+  vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
+  const answers: ((state: 'ready' | 'unreachable') => void)[] = [];
+  const checks = createStorageChecks({
+    databases: [{ name: 'x', condition: () => new Promise(resolve => answers.push(resolve)) }],
+  });
+  const reading = async () => (await checks.check()).databases[0]!.state;
+
+  const first = reading();
+  answers[0]!('ready');
+  expect(await first).toBe('ready');
+
+  vi.advanceTimersByTime(700);
+  expect(await reading()).toBe('ready');
+  expect(answers).toHaveLength(2);
+
+  vi.advanceTimersByTime(200);
+  const third = reading();
+  expect(answers).toHaveLength(2);
+  answers[1]!('unreachable');
+  expect(await third).toBe('unreachable');
 });
 
 it('reports a disk that hangs as unwritable, and does not ask it again meanwhile', async () => {
