@@ -9,7 +9,7 @@ export interface SliceOptions {
   readonly maxDepth: number;
   /** Characters of a slice, unless one of its items is longer. */
   readonly sliceLength: number;
-  /** A string of more characters is taken out of its slice and parsed alone, as many characters at a time. */
+  /** A string of more characters is taken out of its slice, which would be copied with it, and parsed alone, `sliceLength` at a time. */
   readonly longLength: number;
   /** Reads a slice. A reviver puts the strings back that were taken out. */
   readonly parse: (slice: string, revive?: StringReviver) => unknown;

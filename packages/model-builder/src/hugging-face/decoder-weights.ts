@@ -3,14 +3,9 @@
 import { assertInvariant } from '../errors.ts';
 import type { WeightSource } from './checkpoint.ts';
 import type { CheckpointTensor } from './checkpoint-tensor.ts';
-import {
-  convolvedSize,
-  type DecoderConfig,
-  type Mamba2,
-  type ModuleNames,
-  type RecurrentConfig,
-} from './decoder-config.ts';
+import type { DecoderConfig, ModuleNames } from './decoder-config.ts';
 import type { SharedExpert } from './experts-config.ts';
+import { type FusedRows, findFusedRows } from './fused-rows.ts';
 import { findHeadRows, type HeadRows } from './head-rows.ts';
 import { isLatentMatrix, LATENT_NORMS, latentMatrix } from './latent-attention.ts';
 import { LayerExperts } from './layer-experts.ts';
@@ -23,6 +18,7 @@ import {
 } from './layer-matrices.ts';
 import { withOffset } from './norm-weight.ts';
 import { RecentMatrices } from './recent-matrices.ts';
+import { RecurrentVectors } from './recurrent-vectors.ts';
 import { rowBlocks } from './row-blocks.ts';
 import { scaledRows } from './scaled-rows.ts';
 import { tensorRows } from './tensor-rows.ts';
@@ -171,64 +167,17 @@ export class DecoderWeights {
     return this.#tensor(layer, LATENT_NORMS[role], 'weight', [role === 'queryLatent' ? queryRank! : rank]);
   }
 
-  /** Weights and, if any, bias of the convolution of a recurrent layer. Shape: `[channels, 1, kernel]`, `[channels]`. */
-  convolution(layer: number): {
-    readonly weight: CheckpointTensor;
-    readonly bias: CheckpointTensor | undefined;
-  } {
-    const { modules, hiddenSize } = this.#config;
-    const recurrent = this.#recurrent(layer);
-    const channels = convolvedSize(recurrent, hiddenSize);
-    const module = modules.recurrent.convolution;
-    const weight = this.#tensor(layer, module, 'weight', [channels, 1, recurrent.kernel]);
-    const hasOwnBias =
-      recurrent.kind === 'mamba-2'
-        ? recurrent.hasConvolutionBias
-        : recurrent.kind === 'short-convolution' && recurrent.hasBias;
-    return {
-      weight: recurrent.kind === 'mamba-2' ? scaledRows(weight, inputScale(recurrent)) : weight,
-      bias: hasOwnBias ? this.#tensor(layer, module, 'bias', [channels]) : undefined,
-    };
-  }
-
-  /** What gated delta networks have besides matrices. Shape: `[valueHeads]` and, of the norm of each head, `[valueSize]`. */
-  deltaVectors(layer: number): Readonly<Record<'decayLog' | 'decayBias' | 'norm', CheckpointTensor>> {
-    const recurrent = this.#recurrent(layer);
-    assertInvariant(recurrent.kind === 'gated-delta-net', 'a gated delta network');
-    const { decayLog, decayBias, norm } = this.#config.modules.recurrent;
-    const vector = (name: string) =>
-      this.source.tensor(`${this.#layer(layer)}.${name}`, [recurrent.valueHeadCount]);
-    return {
-      decayLog: vector(decayLog),
-      decayBias: vector(decayBias),
-      norm: this.#tensor(layer, norm, 'weight', [recurrent.valueSize]),
-    };
-  }
-
-  /** What Mamba-2 has besides matrices. Shape: `[heads]` and, of the norm if there is one, `[heads * headSize]`. */
-  mambaVectors(
-    layer: number,
-  ): Readonly<
-    Record<'decayLog' | 'decayBias' | 'skip', CheckpointTensor> & { norm: CheckpointTensor | undefined }
-  > {
-    const recurrent = this.#recurrent(layer);
-    assertInvariant(recurrent.kind === 'mamba-2', 'Mamba-2');
-    const { decayLog, decayBias, skip, norm } = this.#config.modules.recurrent;
-    const vector = (name: string) =>
-      this.source.tensor(`${this.#layer(layer)}.${name}`, [recurrent.headCount]);
-    const width = recurrent.headCount * recurrent.headSize;
-    return {
-      decayLog: vector(decayLog),
-      decayBias: vector(decayBias),
-      skip: vector(skip),
-      norm: recurrent.norm && this.#tensor(layer, norm, 'weight', [width]),
-    };
-  }
-
-  #recurrent(layer: number): RecurrentConfig {
-    const { recurrent } = this.#config.layers[layer]!;
+  /** What a recurrent layer has besides matrices. */
+  recurrentVectors(layer: number): RecurrentVectors {
+    const { layers, modules, hiddenSize } = this.#config;
+    const { recurrent } = layers[layer]!;
     assertInvariant(recurrent !== undefined, 'a recurrent layer');
-    return recurrent;
+    return new RecurrentVectors(this.source, {
+      layer: this.#layer(layer),
+      config: recurrent,
+      modules: modules.recurrent,
+      hiddenSize,
+    });
   }
 
   /**
@@ -311,62 +260,19 @@ export class DecoderWeights {
     return shared ?? modules;
   }
 
+  #fused(layer: number, role: LayerMatrix): FusedRows | undefined {
+    return findFusedRows(this.#config, { layer, role, gateUp: this.#mlp(layer).gateUp });
+  }
+
   #byHeads(layer: number, role: LayerMatrix): HeadRows | undefined {
     const { layers, modules } = this.#config;
     const { recurrent } = layers[layer]!;
     if (recurrent?.kind !== 'gated-delta-net' || !isRecurrentMatrix(role)) return undefined;
     return findHeadRows(recurrent, modules.recurrent, role);
   }
-
-  /** Where the rows of a matrix are in a matrix of several; undefined where it is stored alone. */
-  #fused(
-    layer: number,
-    role: LayerMatrix,
-  ): { readonly module: string; readonly firstRow: number; readonly rowCount: number } | undefined {
-    const { headCount, modules } = this.#config;
-    const { kvHeadCount, headSize, intermediateSize, recurrent } = this.#config.layers[layer]!;
-    const { gateInputDecay } = modules.recurrent;
-    if (recurrent?.kind === 'mamba-2' && gateInputDecay !== undefined && isRecurrentMatrix(role)) {
-      if (role === 'recurrentOutput') return undefined;
-      const [gates, inputs] = [
-        recurrent.headCount * recurrent.headSize,
-        convolvedSize(recurrent, this.#config.hiddenSize),
-      ];
-      const rowCount = gates + inputs + recurrent.headCount;
-      const firstRow = role === 'recurrentGate' ? 0 : role === 'recurrentInput' ? gates : gates + inputs;
-      return { module: gateInputDecay, firstRow, rowCount };
-    }
-    const [queries, keys] = [headCount * headSize, kvHeadCount * headSize];
-    if (role === 'gate' || role === 'up') {
-      const { gateUp } = this.#mlp(layer);
-      if (gateUp === undefined) return undefined;
-      return {
-        module: gateUp,
-        firstRow: role === 'gate' ? 0 : intermediateSize,
-        rowCount: 2 * intermediateSize,
-      };
-    }
-    if (modules.queryKeyValue === undefined) return undefined;
-    if (role !== 'query' && role !== 'key' && role !== 'value') return undefined;
-    const firstRow = { query: 0, key: queries, value: queries + keys }[role];
-    return { module: modules.queryKeyValue, firstRow, rowCount: queries + 2 * keys };
-  }
 }
 
 export interface NormWeights {
   readonly weight: CheckpointTensor;
   readonly bias: CheckpointTensor | undefined;
-}
-
-/** The factor of each channel of the convolution: values, keys, queries. */
-function inputScale({
-  headCount,
-  headSize,
-  groupCount,
-  stateSize,
-  inputScales,
-}: Mamba2): (row: number) => number {
-  const values = headCount * headSize;
-  const { values: ofValues, keys, queries } = inputScales;
-  return row => (row < values ? ofValues : row < values + groupCount * stateSize ? keys : queries);
 }

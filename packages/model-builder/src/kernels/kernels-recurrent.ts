@@ -92,7 +92,7 @@ function project(
 function convolution(context: KernelsContext, layer: number, own: RecurrentConfig, input: string): string {
   const { graph, config, weights } = context;
   const path = `/model/layers.${layer}/recurrent/conv`;
-  const { weight, bias } = weights.convolution(layer);
+  const { weight, bias } = weights.recurrentVectors(layer).convolution();
   const isShort = own.kind === 'short-convolution';
   const declare = declareVectors(graph, path);
   return withState(context, layer, 0, {
@@ -122,7 +122,7 @@ function deltaRule(
 ): string {
   const { graph, config, weights } = context;
   const path = `/model/layers.${layer}/recurrent`;
-  const { decayLog, decayBias, norm } = weights.deltaVectors(layer);
+  const { decayLog, decayBias, norm } = weights.recurrentVectors(layer).delta();
   const declare = declareVectors(graph, path);
   return withState(context, layer, 1, {
     node: `${path}/GatedDeltaNet`,
@@ -155,7 +155,7 @@ function selectiveScan(
 ): string {
   const { graph, config, weights } = context;
   const path = `/model/layers.${layer}/recurrent`;
-  const { decayLog, decayBias, skip, norm } = weights.mambaVectors(layer);
+  const { decayLog, decayBias, skip, norm } = weights.recurrentVectors(layer).mamba();
   const declare = declareVectors(graph, path);
   return withState(context, layer, 1, {
     node: `${path}/Mamba2`,
