@@ -6,9 +6,7 @@
  */
 export function findStringEnd(text: string, start: number, enough = Number.POSITIVE_INFINITY): number {
   for (let quote = text.indexOf('"', start + 1); quote !== -1; quote = text.indexOf('"', quote + 1)) {
-    let backslashCount = 0;
-    while (text.charCodeAt(quote - 1 - backslashCount) === BACKSLASH) backslashCount++;
-    if (backslashCount % 2 === 0 || quote - start > enough) return quote;
+    if (backslashesBefore(text, quote) % 2 === 0 || quote - start > enough) return quote;
   }
   return text.length;
 }
@@ -38,35 +36,36 @@ export function* readLongString(
   const values: string[] = [];
   let isPlain = true;
   for (let at = start + 1; ; ) {
-    const piece = text.slice(at, beforeEscape(text, at, at + pieceLength));
-    const length = findStringEnd(piece, -1);
+    const piece = text.slice(at, at + pieceLength);
+    const quote = findStringEnd(piece, -1);
+    const isLast = quote < piece.length;
+    if (!isLast && piece.length < pieceLength) throw new SyntaxError('a string does not end');
+    const length = isLast ? quote : lengthOfWholeEscapes(piece);
     const value = JSON.parse(`"${piece.slice(0, length)}"`) as string;
     // Every escape is longer than what it stands for.
     isPlain &&= value.length === length;
     values.push(value);
     at += length;
     yield;
-    if (at === text.length) throw new SyntaxError('a string does not end');
-    if (length === piece.length) continue;
+    if (!isLast) continue;
     // A part of the text needs no memory of its own, but keeps all of it alive.
     const isMost = at - start > text.length / 2;
     return { value: isPlain && isMost ? text.slice(start + 1, at) : values.join(''), end: at + 1 };
   }
 }
 
-/** `end`, or the start of the escape that goes on behind it. `at`: outside of escapes, and `LONGEST_ESCAPE` ahead at least. */
-function beforeEscape(text: string, at: number, end: number): number {
-  for (let start = end - 1; start > end - LONGEST_ESCAPE; start--) {
-    if (text.charCodeAt(start) !== BACKSLASH) continue;
-    let backslashCount = 1;
-    while (start - backslashCount >= at && text.charCodeAt(start - backslashCount) === BACKSLASH)
-      backslashCount++;
-    // After an odd number it is the second half of an escape.
-    if (backslashCount % 2 === 0) return end;
-    const length = text[start + 1] === 'u' ? LONGEST_ESCAPE : 2;
-    return start + length > end ? start : end;
-  }
-  return end;
+/** Length of a piece that begins outside of escapes, without an escape that goes on behind it. */
+function lengthOfWholeEscapes(piece: string): number {
+  const last = piece.lastIndexOf('\\');
+  const isSecondHalf = backslashesBefore(piece, last) % 2 === 1;
+  const escapeLength = piece[last + 1] === 'u' ? LONGEST_ESCAPE : 2;
+  return last === -1 || isSecondHalf || last + escapeLength <= piece.length ? piece.length : last;
+}
+
+function backslashesBefore(text: string, end: number): number {
+  let count = 0;
+  while (text.charCodeAt(end - 1 - count) === BACKSLASH) count++;
+  return count;
 }
 
 /** `\u` and four digits. Pieces have at least so many characters. */
