@@ -46,7 +46,6 @@ export function createStorageChecks({ databases = [], disk }: StorageChecksOptio
   const conditions = databases.map(({ name, condition }) => ({ name, read: oneAtATime(condition) }));
   const readDisk = disk === undefined ? undefined : oneAtATime(disk);
   let last: { readonly atMs: number; readonly report: StorageReport } | undefined;
-  let running: Promise<StorageReport> | undefined;
   const checkAll = async (): Promise<StorageReport> => {
     const [states, diskReport] = await Promise.all([
       Promise.all(
@@ -60,21 +59,17 @@ export function createStorageChecks({ databases = [], disk }: StorageChecksOptio
     const isMainReady = databases.every(({ isMain }, index) => !isMain || states[index]!.state === 'ready');
     return { databases: states, isMainReady, ...(diskReport !== undefined && { disk: diskReport }) };
   };
-  const refresh = async (): Promise<StorageReport> => {
+  const refresh = oneAtATime(async () => {
     const atMs = performance.now();
-    try {
-      const report = await checkAll();
-      last = { atMs, report };
-      return report;
-    } finally {
-      running = undefined;
-    }
-  };
+    const report = await checkAll();
+    last = { atMs, report };
+    return report;
+  });
   return {
     async check() {
       const ageMs = performance.now() - (last?.atMs ?? Number.NEGATIVE_INFINITY);
-      if (ageMs > FRESH_MS) running ??= refresh();
-      return last !== undefined && ageMs <= OLDEST_MS ? last.report : running!;
+      const next = ageMs > FRESH_MS ? refresh() : undefined;
+      return last !== undefined && ageMs <= OLDEST_MS ? last.report : next!;
     },
   };
 }
