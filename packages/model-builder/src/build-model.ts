@@ -1,4 +1,4 @@
-// Builds a Hugging Face folder or a GGUF file into an ONNX model folder of a caller's choice.
+// Builds a Hugging Face folder or a GGUF file into an ONNX model folder, the output folder that its caller names.
 
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';

@@ -1,4 +1,4 @@
-// What a build is told, and what it reports.
+// Options and progress of a build.
 
 import type { GraphVariant, KvType, Precision } from '@ortler/engine/graph-contract';
 import type { WrittenMatrix } from './weights/written-matrix.ts';

@@ -43,10 +43,8 @@ export class RecurrentVectors {
   delta(): Readonly<Record<'decayLog' | 'decayBias' | 'norm', CheckpointTensor>> {
     const { config, modules } = this.#options;
     assertInvariant(config.kind === 'gated-delta-net', 'a gated delta network');
-    const ofHeads = (name: string) => this.#tensor(name, [config.valueHeadCount]);
     return {
-      decayLog: ofHeads(modules.decayLog),
-      decayBias: ofHeads(modules.decayBias),
+      ...this.#decay(config.valueHeadCount),
       norm: this.#tensor(`${modules.norm}.weight`, [config.valueSize]),
     };
   }
@@ -57,12 +55,18 @@ export class RecurrentVectors {
   > {
     const { config, modules } = this.#options;
     assertInvariant(config.kind === 'mamba-2', 'Mamba-2');
-    const ofHeads = (name: string) => this.#tensor(name, [config.headCount]);
     return {
-      decayLog: ofHeads(modules.decayLog),
-      decayBias: ofHeads(modules.decayBias),
-      skip: ofHeads(modules.skip),
+      ...this.#decay(config.headCount),
+      skip: this.#tensor(modules.skip, [config.headCount]),
       norm: config.norm && this.#tensor(`${modules.norm}.weight`, [config.headCount * config.headSize]),
+    };
+  }
+
+  #decay(headCount: number): Record<'decayLog' | 'decayBias', CheckpointTensor> {
+    const { decayLog, decayBias } = this.#options.modules;
+    return {
+      decayLog: this.#tensor(decayLog, [headCount]),
+      decayBias: this.#tensor(decayBias, [headCount]),
     };
   }
 
