@@ -105,7 +105,7 @@ describe.each(MODELS)('$family in $precision with a $kvType cache', ({ family, p
     // A daily run may miss these rare events.
     if (!IS_FULL_RUN) return;
     const stats = cores.map(core => core.stats);
-    expect(stats.reduce((sum, { preemptionCount }) => sum + preemptionCount, 0)).toBeGreaterThan(5);
+    expect(stats.reduce((sum, { preemptionCount }) => sum + preemptionCount, 0)).toBeGreaterThan(10);
     expect(stats.at(-1)!.draftedTokenCount).toBeGreaterThan(100);
     const hits = stats.map(({ cacheHitTokenCount }) => cacheHitTokenCount > 20);
     expect(hits).toEqual([true, true, false, true, true]);
