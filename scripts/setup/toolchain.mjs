@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { PINNED_NODES, PINNED_PNPM, toLockedManifests } from './pinned-tools.mjs';
 import { ROOT, runStep } from './processes.mjs';
 
-const NODE_MAJOR = 24;
-const HOST_NODE_MAJOR = Number(process.versions.node.split('.')[0]);
+/** As `engines` of the packages. */
+const MIN_NODE = '24.15';
 const PNPM_MAJORS = ['11', '12'];
 
 const TOOLS = fileURLToPath(new URL('.tools/', ROOT));
@@ -18,19 +18,23 @@ const WINDOWS = process.platform === 'win32';
 export function hostRefusal() {
   const host = `${process.platform}-${process.arch}`;
   const supported = ['linux-x64', 'linux-arm64', 'darwin-arm64', 'win32-x64', 'win32-arm64'];
-  if (HOST_NODE_MAJOR < 20) {
+  if (!isHostNodeFrom('20')) {
     return `Node 20 or newer is needed to set up Ortler; this is Node ${process.versions.node}.`;
   }
   if (supported.includes(host)) {
-    if (HOST_NODE_MAJOR >= NODE_MAJOR || PINNED_NODES[host] !== undefined) return undefined;
-    return `Node ${NODE_MAJOR} is needed on ${host}; this is Node ${process.versions.node}. Install it from nodejs.org.`;
+    if (isHostNodeFrom(MIN_NODE) || PINNED_NODES[host] !== undefined) return undefined;
+    return `Node ${MIN_NODE} or newer is needed on ${host}; this is Node ${process.versions.node}. Install it from nodejs.org.`;
   }
   return `ONNX Runtime has no build for ${host}. Supported: ${supported.join(', ')}.`;
 }
 
+function isHostNodeFrom(version) {
+  return process.versions.node.localeCompare(version, 'en', { numeric: true }) >= 0;
+}
+
 /** Paths of Node and pnpm, and the environment in which they find each other. */
 export async function findToolchain() {
-  const node = HOST_NODE_MAJOR >= NODE_MAJOR ? process.execPath : toolsNode();
+  const node = isHostNodeFrom(MIN_NODE) ? process.execPath : toolsNode();
   if (!existsSync(node)) {
     // Both in one run of npm, which takes longer to start than to fetch.
     const tools = hasPnpm(process.env) ? [pinnedNode()] : [pinnedNode(), PINNED_PNPM];

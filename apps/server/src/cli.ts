@@ -17,7 +17,8 @@ import { ConfigError } from './config/config.ts';
 import { ownCommand } from './system/own-command.ts';
 import { VERSION } from './system/version.ts';
 
-const MIN_NODE_MAJOR = 24;
+/** Earlier versions warn of SQLite; before 24.9 `fetch` left the connection of an aborted request open. */
+const MIN_NODE = [24, 15] as const;
 
 const EXAMPLES = `
 Examples:
@@ -56,9 +57,9 @@ for (const register of [
 leadToOwnHelp(program, '');
 
 try {
-  const [major] = process.versions.node.split('.');
-  if (Number(major) < MIN_NODE_MAJOR)
-    throw new UserError(`Ortler needs Node ${MIN_NODE_MAJOR} or newer; this is ${process.version}.`);
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  if (major < MIN_NODE[0] || (major === MIN_NODE[0] && minor < MIN_NODE[1]))
+    throw new UserError(`Ortler needs Node ${MIN_NODE.join('.')} or newer; this is ${process.version}.`);
   await program.parseAsync();
 } catch (error) {
   // Mistakes of the user show their message; anything else is a bug and keeps its stack.

@@ -5,7 +5,7 @@
 
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
 import { HubError } from '../errors.ts';
 import { DEFAULT_TUNING, type Tuning } from '../tuning.ts';
@@ -29,12 +29,12 @@ export async function withFileLock<T>(
 ): Promise<T> {
   await mkdir(dirname(path), { recursive: true });
   let isWaiting = false;
-  let lock = await tryLock(path);
+  let lock = tryLock(path);
   while (lock === undefined) {
     if (!isWaiting) onWait();
     isWaiting = true;
     await pause(tuning.lockPollMs, undefined, { signal }).catch(() => signal?.throwIfAborted());
-    lock = await tryLock(path);
+    lock = tryLock(path);
   }
   try {
     return await work();
@@ -44,12 +44,10 @@ export async function withFileLock<T>(
 }
 
 /** Undefined while another process, or other work of this one, holds the lock. */
-async function tryLock(path: string): Promise<DatabaseSync | undefined> {
-  // Loaded when it is needed, because early versions of Node 24 warn of it.
-  const sqlite = await import('node:sqlite');
+function tryLock(path: string): DatabaseSync | undefined {
   let database: DatabaseSync | undefined;
   try {
-    database = new sqlite.DatabaseSync(path);
+    database = new DatabaseSync(path);
     database.exec('BEGIN EXCLUSIVE');
     return database;
   } catch (cause) {
