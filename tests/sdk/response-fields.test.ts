@@ -19,6 +19,7 @@ const FIELDS: { readonly [Field in keyof Required<Params>]: readonly (readonly [
     [false, 'no effect'],
     [true, 'refused'],
   ],
+  background_options: [[{ completion_window: 'soonest' }, 'refused']],
   context_management: [[[{ type: 'compaction' }], 'refused']],
   conversation: [['conv_1', 'refused']],
   image: [[{ context_compression: 'auto' }, 'refused']],

@@ -66,6 +66,7 @@ export const responseRequest = z
   .object({
     access_programs: refused('there are no access programs'),
     background: laxBoolean().nullish().describe('Only false: answers are not made in the background.'),
+    background_options: refused('answers are not made in the background; use stream'),
     context_management: refused('the context is not managed; see `truncation`'),
     conversation: z.unknown().optional().describe('Refused: there are no conversation objects.'),
     image: refused('models here read text only'),
