@@ -45,3 +45,14 @@ test('a text that begins with an added token keeps the spaces of the token', () 
   expect(detokenize(tokenBytes, [300, space, 66], { skipSpecialTokens: false })).toBe('<call me> A');
   expect(detokenize(tokenBytes, [space, 66], { skipSpecialTokens: false })).toBe('A');
 });
+
+test('added tokens that are normalised are found after the others, also without a normaliser', () => {
+  const token = (id: number, content: string, normalized: boolean) => ({ id, content, normalized });
+  const tokenizer = parseTokenizer({
+    added_tokens: [token(1, '<|', false), token(2, '<|end|>', true), token(3, 'd|', true)],
+    decoder: { type: 'ByteLevel' },
+    model: { type: 'BPE', vocab: { '<unk>': 0, e: 4, n: 5 }, merges: [], unk_token: '<unk>', fuse_unk: true },
+  });
+  const made = new Tokenizer({ tokenizer, config: {}, modelConfig: {}, generationConfig: {} });
+  expect(made.encode('<|end|>', { addSpecialTokens: false })).toEqual([1, 4, 5, 3, 0]);
+});

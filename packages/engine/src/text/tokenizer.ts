@@ -49,13 +49,14 @@ export class Tokenizer {
     this.#addedTextOf = new Map(added.map(({ content, id }) => [id, content]));
     this.tokenBytes = new TokenBytes(tokenizer);
     this.vocabSize = this.tokenBytes.size;
-    const isNormalized = (token: { normalized: boolean }) => token.normalized && normalizer !== null;
     this.#unnormalized = new AddedTokenSplitter(
-      added.filter(token => !isNormalized(token)),
+      added.filter(token => !token.normalized),
       token => token.content,
     );
-    this.#normalized = new AddedTokenSplitter(added.filter(isNormalized), token =>
-      normalizer === null ? token.content : normalizer(token.content),
+    // Found after the others, also where nothing is normalised.
+    this.#normalized = new AddedTokenSplitter(
+      added.filter(token => token.normalized),
+      token => (normalizer === null ? token.content : normalizer(token.content)),
     );
     const eosToken = tokenText(files.config.eos_token);
     this.mainEosTokenId = eosToken === null ? null : (this.tokenId(eosToken) ?? null);
