@@ -31,6 +31,11 @@ describe('added tokens', () => {
     expect(split([token(1, '<r>', { rstrip: true })], 'a  <r> \n b')).toEqual(['a  ', 1, 'b']);
   });
 
+  test('that are space are not found again in the space that the one before took', () => {
+    const tokens = [token(1, '<r>', { rstrip: true }), token(2, '\n', { lstrip: true })];
+    expect(split(tokens, 'a<r> \nb\n')).toEqual(['a', 1, 'b', 2]);
+  });
+
   test('that stand for one word are not found inside another', () => {
     const word = [token(1, 'cat', { single_word: true })];
     expect(split(word, 'cat concat cats é-cat 😀cat')).toEqual([1, ' concat cats é-', 1, ' 😀', 1]);

@@ -58,6 +58,9 @@ export class AddedTokenSplitter {
       if (token.single_word && isInsideWord(text, start, end)) continue;
       if (token.lstrip) {
         while (start > plainStart && SPACE.test(text[start - 1]!)) start--;
+        // The token before may have taken this one's text as space around it.
+        start = Math.max(start, plainStart);
+        if (start >= end) continue;
       }
       if (token.rstrip) {
         while (end < text.length && SPACE.test(text[end]!)) end++;
