@@ -4,9 +4,16 @@ import { compilePattern, literalPattern } from './compile-pattern.ts';
 test.each([
   ['\\s', '\u0085\ufeff ', ['\u0085', ' ']],
   ['\\w+', 'aé²_٣ ½', ['aé²_٣', '½']],
+  // The numbers of Latin-1 are parts of words for \w alone, and not for a class with \w.
+  ['\\W', 'a²①', ['①']],
+  ['[\\w]+', 'aé²_٣½', ['aé', '_٣']],
+  ['[^\\w\\s]', 'a² ½!', ['²', '½', '!']],
+  ['[\\W]', 'a²', ['²']],
   ['.', 'a\r\n', ['a', '\r']],
   ['^a|b$', 'a\nab', ['a', 'a', 'b']],
   ['a{,2}b', 'aaab', ['aab']],
+  ['(?:ab){2}?c', 'ababc abc', ['ababc', 'c']],
+  ['a{1,2}?b', 'aab', ['aab']],
   ['a++a|b', 'aaab', ['b']],
   ['(?>a|ab)c', 'abcac', ['ac']],
   ["(?i:'s|'ll)", "'S'ſ'LL's", ["'S", "'ſ", "'LL", "'s"]],

@@ -11,13 +11,14 @@ import { unsupported } from './stage.ts';
 
 const SUPPORTED = 'literals, classes, groups, look-around, quantifiers, alternatives, (?i:...)';
 const WORD = '\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}';
-/** As Oniguruma has them for UTF-8, where of all numbers that are not digits those of Latin-1 count as parts of words. */
 const CLASSES: Readonly<Record<string, string>> = {
   s: '\\p{White_Space}',
   d: '\\p{Nd}',
-  w: `${WORD}\\u00b2\\u00b3\\u00b9\\u00bc-\\u00be`,
+  w: WORD,
   h: '0-9a-fA-F',
 };
+/** Outside of brackets Oniguruma counts the numbers of Latin-1 that are not digits as parts of words, and no others. */
+const LONE_WORD = `${WORD}\\u00b2\\u00b3\\u00b9\\u00bc-\\u00be`;
 const NAMED_CLASSES: Readonly<Record<string, string>> = {
   alpha: '\\p{Alphabetic}',
   digit: '\\p{Nd}',
@@ -112,7 +113,10 @@ class PatternTranslator {
       else if (this.#peek('{')) quantifier = this.#counts();
       if (quantifier === '') return quantified;
       const isCount = quantifier.startsWith('{');
-      if (this.#skip('?')) quantified += `${quantifier}?`;
+      // After one number a question mark is another quantifier, as in Ruby.
+      const isExact = isCount && !quantifier.includes(',');
+      if (isExact && this.#skip('?')) quantified = `(?:${quantified}${quantifier})?`;
+      else if (this.#skip('?')) quantified += `${quantifier}?`;
       // After a count a plus is another quantifier, as in Ruby.
       else if (!isCount && this.#skip('+')) quantified = this.#atomic(quantified + quantifier);
       else quantified += quantifier;
@@ -217,10 +221,12 @@ class PatternTranslator {
     if (character === 'z') return '(?:$)';
     if (character === 'Z') return '(?=\\n?$)';
     if (character === 'b' || character === 'B') {
-      const word = `[${CLASSES.w}]`;
+      const word = `[${LONE_WORD}]`;
       const border = `(?:(?<=${word})(?!${word})|(?<!${word})(?=${word}))`;
       return character === 'b' ? border : `(?!${border})`;
     }
+    if (character === 'w') return `[${LONE_WORD}]`;
+    if (character === 'W') return `[^${LONE_WORD}]`;
     const members = this.#classEscape(character);
     if (members !== undefined) return members;
     return this.#literal(this.#characterEscape(character));
