@@ -3,6 +3,7 @@
 
 import { toByteCharacters } from './byte-characters.ts';
 import { compilePattern } from './compile-pattern.ts';
+import { findMatches } from './split-text.ts';
 import { patternOf, type StageJson, stagesOf, unsupported } from './stage.ts';
 
 export type Normalizer = (text: string) => string;
@@ -34,7 +35,7 @@ function createStage(stage: StageJson): Normalizer {
       const content = String(stage.content);
       if (regex === undefined) return text => text.replaceAll(found!, () => content);
       const pattern = compilePattern(regex);
-      return text => text.replace(pattern, () => content);
+      return text => replace(text, pattern, content);
     }
     case 'Strip': {
       const [left, right] = [stage.strip_left === true, stage.strip_right === true];
@@ -52,6 +53,16 @@ function lowerCase(text: string): string {
   let lowered = '';
   for (const character of text) lowered += character.toLowerCase();
   return lowered;
+}
+
+function replace(text: string, pattern: RegExp, content: string): string {
+  let replaced = '';
+  let from = 0;
+  for (const { start, end } of findMatches(text, pattern)) {
+    replaced += text.slice(from, start) + content;
+    from = end;
+  }
+  return replaced + text.slice(from);
 }
 
 function strip(text: string, left: boolean, right: boolean): string {

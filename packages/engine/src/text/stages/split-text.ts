@@ -43,26 +43,40 @@ function isolate(text: string, pattern: RegExp): string[] {
   pattern.lastIndex = 0;
   for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
     const [found] = match;
+    if (found === '') {
+      pattern.lastIndex += text.codePointAt(match.index)! > 0xffff ? 2 : 1;
+      if (isInCharacter(text, match.index)) continue;
+    }
     if (match.index > from) pieces.push(text.slice(from, match.index));
-    if (found === '') pattern.lastIndex += text.codePointAt(match.index)! > 0xffff ? 2 : 1;
-    else pieces.push(found);
+    if (found !== '') pieces.push(found);
     from = match.index + found.length;
   }
   if (from < text.length) pieces.push(text.slice(from));
   return pieces;
 }
 
+/** The matches as the original counts them: none that is empty directly after another one, or inside of a character. */
+export function* findMatches(text: string, pattern: RegExp): Generator<{ start: number; end: number }> {
+  let lastEnd = -1;
+  for (const { 0: found, index } of text.matchAll(pattern)) {
+    if (found === '' && (index === lastEnd || isInCharacter(text, index))) continue;
+    lastEnd = index + found.length;
+    yield { start: index, end: lastEnd };
+  }
+}
+
+/** Whether the place is between the two halves of a surrogate pair, where a negated look-around may match. */
+function isInCharacter(text: string, at: number): boolean {
+  return at > 0 && text.codePointAt(at - 1)! > 0xffff;
+}
+
 function findPieces(text: string, pattern: RegExp, inverted: boolean): Piece[] {
   const pieces: Piece[] = [];
   let from = 0;
-  let lastEnd = -1;
-  for (const { 0: found, index } of text.matchAll(pattern)) {
-    // As in the original, no empty match follows directly after another match.
-    if (found === '' && index === lastEnd) continue;
-    lastEnd = index + found.length;
-    if (index > from) pieces.push({ start: from, end: index, isMatch: inverted });
-    pieces.push({ start: index, end: index + found.length, isMatch: !inverted });
-    from = index + found.length;
+  for (const { start, end } of findMatches(text, pattern)) {
+    if (start > from) pieces.push({ start: from, end: start, isMatch: inverted });
+    pieces.push({ start, end, isMatch: !inverted });
+    from = end;
   }
   if (from < text.length) pieces.push({ start: from, end: text.length, isMatch: inverted });
   return pieces;

@@ -54,8 +54,15 @@ describe('a pattern that matches nothing cuts where the original cuts', () => {
     ['x*|$', 'MergedWithNext', 'xxa xb', ['xxa', ' ', 'xb']],
     ['x*', 'Contiguous', 'xxa xb', ['xx', 'a', ' ', 'x', 'b']],
     ['(?=\\p{Lu})', 'MergedWithPrevious', 'aBcD', ['a', 'Bc', 'D']],
+    ['\\B', 'Isolated', 'a😀b', ['a😀b']],
+    ['(?<!a)', 'MergedWithNext', 'a😀b', ['a😀', 'b']],
   ])('%s %s', (Regex, behavior, text, pieces) => {
     const split = createPreTokenizer({ type: 'Split', pattern: { Regex }, behavior });
     expect(split(text, true)).toEqual(pieces);
   });
+});
+
+test('a replaced pattern that matches nothing adds nothing directly after another match', () => {
+  const replace = createNormalizer({ type: 'Replace', pattern: { Regex: 'x*' }, content: '-' })!;
+  expect(replace('xxaé😀x')).toBe('-a-é-😀-');
 });
