@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { AddedTokenSplitter, type TextSection } from './added-tokens.ts';
-import type { AddedTokenJson } from './tokenizer-json.ts';
+import { type AddedTokenJson, AddedTokenSplitter, type TextSection } from './added-tokens.ts';
 
 const token = (id: number, content: string, more: Partial<AddedTokenJson> = {}): AddedTokenJson => ({
   id,

@@ -2,7 +2,16 @@
 // tokenizer library ignores `single_word` and lets a stripping token swallow other tokens; this one follows the original
 // step by step.
 
-import type { AddedTokenJson } from './tokenizer-json.ts';
+/** An added token as tokenizer.json writes it. */
+export interface AddedTokenJson {
+  readonly id: number;
+  readonly content: string;
+  readonly single_word: boolean;
+  readonly lstrip: boolean;
+  readonly rstrip: boolean;
+  readonly normalized: boolean;
+  readonly special: boolean;
+}
 
 /** A piece of text: an added token, or plain text that starts at `start` of the cut text. */
 export type TextSection =

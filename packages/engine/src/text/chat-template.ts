@@ -6,8 +6,8 @@ import { EngineError } from '../errors.ts';
 import type { ChatMessage, ChatTemplateOptions } from '../request/chat-message.ts';
 import type { NamedTemplates } from './chat-template-files.ts';
 import { markFinalMessage } from './continue-final-message.ts';
+import { tokenText } from './named-tokens.ts';
 import { findParseFault } from './render-template.ts';
-import { tokenText } from './tokenizer.ts';
 import type { JsonObject } from './tokenizer-json.ts';
 
 /** A template and its variables, ready to render. */

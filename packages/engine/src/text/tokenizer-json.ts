@@ -4,21 +4,13 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EngineError } from '../errors.ts';
+import type { AddedTokenJson } from './added-tokens.ts';
 import type { BpeSettings } from './bpe/bpe-model.ts';
 import type { MergeTable } from './bpe/merge-table.ts';
 import { readMerges, readVocabulary, splitTokenizerJson, TOKEN_ID_LIMIT } from './bpe/read-model.ts';
 import type { Vocabulary } from './bpe/vocabulary.ts';
+import { withNamedTokens } from './named-tokens.ts';
 import { type StageJson, unsupported } from './stages/stage.ts';
-
-export interface AddedTokenJson {
-  readonly id: number;
-  readonly content: string;
-  readonly single_word: boolean;
-  readonly lstrip: boolean;
-  readonly rstrip: boolean;
-  readonly normalized: boolean;
-  readonly special: boolean;
-}
 
 export interface TokenizerJson {
   readonly added_tokens: readonly AddedTokenJson[];
@@ -57,9 +49,11 @@ export async function readTokenizerFiles(modelDir: string): Promise<TokenizerFil
     readJson(modelDir, 'generation_config.json'),
   ]);
   if (tokenizer === null) throw invalid('tokenizer.json', `the folder ${modelDir} has no such file`);
+  const merged = { ...specialTokens, ...config };
+  const configured = withConfiguredTokens(parseTokenizerJson(tokenizer), merged.added_tokens_decoder);
   return {
-    tokenizer: withConfiguredTokens(parseTokenizerJson(tokenizer), config?.added_tokens_decoder),
-    config: { ...specialTokens, ...config },
+    tokenizer: { ...configured, added_tokens: withNamedTokens(configured, merged) },
+    config: merged,
     modelConfig: modelConfig ?? {},
     generationConfig: generationConfig ?? {},
   };

@@ -5,6 +5,7 @@ import { AddedTokenSplitter } from './added-tokens.ts';
 import { BpeModel } from './bpe/bpe-model.ts';
 import type { Vocabulary } from './bpe/vocabulary.ts';
 import { readEndTokenIds } from './end-token-ids.ts';
+import { tokenText } from './named-tokens.ts';
 import { createNormalizer, type Normalizer } from './stages/normalizer.ts';
 import { createPreTokenizer, type PreTokenizer } from './stages/pre-tokenizer.ts';
 import { readTextTemplate } from './stages/text-template.ts';
@@ -95,11 +96,4 @@ export class Tokenizer {
   #encodePlain(text: string, isTextStart: boolean, ids: number[]): void {
     for (const word of this.#preTokenizer(text, isTextStart)) this.#model.encodeWord(word, ids);
   }
-}
-
-/** Text of a special token entry, which is a string or an object with `content`. */
-export function tokenText(value: unknown): string | null {
-  if (typeof value === 'string') return value;
-  if (typeof value === 'object' && value !== null && 'content' in value) return String(value.content);
-  return null;
 }
