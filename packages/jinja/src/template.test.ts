@@ -35,6 +35,13 @@ describe('integers beyond ±(2^53 - 1)', () => {
   );
 });
 
+it('a Number object is a float, whole or not', () => {
+  const variables = { whole: Object(20), list: [Object(-0), 20, Object(0.5)] };
+  expect(render('{{ whole }} {{ list | tojson }} {{ whole is float }} {{ whole == 20 }}', variables)).toBe(
+    '20.0 [-0.0, 20, 0.5] True True',
+  );
+});
+
 // As in Python: a key whose value is None is there. Tools without a description have such a key.
 it.each([
   ['{{ tool.description is defined }} {{ tool.description }}', 'True None'],

@@ -155,6 +155,8 @@ export function toValue(json: unknown): Value {
   if (json === null || typeof json === 'boolean' || typeof json === 'string') return json;
   // Larger integers come as bigint: such a number was written with a fraction or an exponent.
   if (typeof json === 'number') return Number.isSafeInteger(json) ? json : new Float(json);
+  // What a float is that has no fraction: JavaScript has one type for both.
+  if (json instanceof Number) return new Float(json.valueOf());
   if (typeof json === 'bigint') return Number.isSafeInteger(Number(json)) ? Number(json) : json;
   if (Array.isArray(json)) return json.map(toValue);
   if (json instanceof Callable) return json;

@@ -18,6 +18,7 @@ export {
   parseJson,
   parseLosslessJson,
   parseLosslessJsonInSlices,
+  parseTypedJson,
   printJson,
   type SlicedJsonOptions,
   stringifyLosslessJson,

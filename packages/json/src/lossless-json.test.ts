@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { JsonSyntaxError, parseLosslessJson, stringifyLosslessJson } from './lossless-json.ts';
+import {
+  JsonSyntaxError,
+  parseLosslessJson,
+  parseTypedJson,
+  stringifyLosslessJson,
+} from './lossless-json.ts';
 
 function faultOf(text: string, maxDepth?: number): JsonSyntaxError {
   try {
@@ -100,6 +105,24 @@ describe('parseLosslessJson', () => {
   it('finds the fault of a long text without running out of stack', () => {
     expect(faultOf(`["${'a'.repeat(3_000_000)}`)).toMatchObject({ position: 3_000_002 });
     expect(faultOf(`[${' '.repeat(3_000_000)}x`)).toMatchObject({ position: 3_000_001 });
+  });
+});
+
+describe('parseTypedJson', () => {
+  it.each([
+    ['20.0', Object(20)],
+    ['2e1', Object(20)],
+    ['-0.0', Object(-0)],
+    ['{"a":[1.00,1,1.5,"2.0"]}', { a: [Object(1), 1, 1.5, '2.0'] }],
+    ['[1e30,1.0,9223372036854775807]', [1e30, Object(1), 9223372036854775807n]],
+    ['1.05', 1.05],
+  ])('reads %s', (text, expected) => {
+    expect(parseTypedJson(text)).toStrictEqual(expected);
+  });
+
+  it('refuses what parseLosslessJson refuses', () => {
+    for (const text of ['{"a":1.0', '[1.0,1e999]', '['.repeat(200)])
+      expect(() => parseTypedJson(text)).toThrow(JsonSyntaxError);
   });
 });
 

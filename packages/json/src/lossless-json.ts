@@ -81,6 +81,18 @@ export function parseLosslessJson(text: string, options: LosslessJsonOptions = {
   }
 }
 
+/** Only such text can hold a whole number that is written as a float. */
+const MAY_HOLD_WHOLE_FLOAT = /\.0+(?!\d)|\d[eE]/;
+
+/**
+ * Like `parseLosslessJson`, but whole numbers that are written as floats (`20.0`, `2e1`) are `Number` objects, for readers that tell
+ * them from integers. Throws: JsonSyntaxError.
+ */
+export function parseTypedJson(text: string, options: LosslessJsonOptions = {}): unknown {
+  const value = parseLosslessJson(text, options);
+  return MAY_HOLD_WHOLE_FLOAT.test(text) ? parseNatively(text, reviveTyped) : value;
+}
+
 /**
  * Like `parseLosslessJson`, in slices: yields between them, so that other work can run while a large text is parsed. Throws
  * the first of several faults.
@@ -155,6 +167,11 @@ function reviveNumber(key: string, value: unknown, context: { source?: string })
 function reviveInteger(_key: string, value: unknown, context: { source?: string }): unknown {
   if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;
   return isInteger(context.source ?? '') ? BigInt(context.source!) : value;
+}
+
+function reviveTyped(key: string, value: unknown, context: { source?: string }): unknown {
+  const isWholeFloat = Number.isSafeInteger(value) && !isInteger(context.source ?? '');
+  return isWholeFloat ? Object(value) : reviveInteger(key, value, context);
 }
 
 function replaceNumber(key: string, value: unknown): unknown {

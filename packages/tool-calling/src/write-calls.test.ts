@@ -22,6 +22,14 @@ describe.each(TOOL_DIALECT_NAMES)('%s', name => {
   });
 });
 
+describe.each(TOOL_DIALECT_NAMES)('%s', name => {
+  it('writes a whole number that is a float with its point', () => {
+    const values = { point: { x: Object(20), tags: [Object(1)] }, all: 3 };
+    const written = writeCalls(NAMED_DIALECTS[name].dialect, [{ name: 'save', arguments: values }]);
+    expect(written).toMatch(/20\.0\D.*1\.0\D.*3(?!\.)/s);
+  });
+});
+
 it('a template shows calls if their names are in what it renders', () => {
   const write = (message: Readonly<Record<string, unknown>>) =>
     ((message.tool_calls as { function: { name: string } }[] | undefined) ?? [])

@@ -8,7 +8,7 @@ import type { ArgumentsForm, CallPart, ToolDialect } from './tool-dialect.ts';
 export interface PastCall {
   readonly name: string;
   readonly id?: string;
-  /** The parsed arguments. */
+  /** The parsed arguments. A whole number that was written as a float is a `Number` object. */
   readonly arguments: unknown;
 }
 
@@ -58,6 +58,7 @@ function writeTagged(form: Extract<ArgumentsForm, { kind: 'tagged' }>, value: un
 
 /** As Python writes it, which is what chat templates show. */
 function toSpacedJson(value: unknown): string {
+  if (value instanceof Number) return value.toFixed(1);
   if (Array.isArray(value)) return `[${value.map(toSpacedJson).join(', ')}]`;
   if (!isSchema(value)) return printValue(value);
   const entries = Object.entries(value).map(([key, item]) => `${printValue(key)}: ${toSpacedJson(item)}`);

@@ -47,6 +47,11 @@ it('keeps every digit of integers in tool arguments', () => {
   expect(message?.tool_calls).toMatchObject([{ function: { arguments: { id: 12345678901234567890n } } }]);
 });
 
+it('tells floats that are whole from integers in tool arguments', () => {
+  const message = normalise({ role: 'assistant', tool_calls: [call('{"price":20.0,"count":20}')] });
+  expect(message?.tool_calls?.[0]?.function.arguments).toStrictEqual({ price: Object(20), count: 20 });
+});
+
 it('takes tool arguments that are nested too deeply for any template as broken', () => {
   const message = normalise({ role: 'assistant', tool_calls: [call('['.repeat(5_000) + ']'.repeat(5_000))] });
   expect(message?.tool_calls).toMatchObject([{ function: { arguments: {} } }]);

@@ -2,7 +2,7 @@
 // arguments parsed, nulls left out. How a template wants content and roles is the engine's business.
 
 import type { ChatMessage, ChatContentPart as TextPart } from '@ortler/engine';
-import { parseLosslessJson } from '@ortler/json';
+import { parseTypedJson } from '@ortler/json';
 import type { ChatContentPart, ChatMessageToolCall, ChatMessage as WireMessage } from '@ortler/schemas';
 import { ApiError } from '../trpc/errors.ts';
 
@@ -58,7 +58,7 @@ function withParsedArguments(call: ChatMessageToolCall) {
 
 function parseArguments(text: string): unknown {
   try {
-    return parseLosslessJson(text);
+    return parseTypedJson(text);
   } catch {
     return {};
   }

@@ -18,7 +18,7 @@ export interface ChatToolCall {
   readonly type?: string;
   readonly function: {
     readonly name: string;
-    /** The parsed arguments: most templates write them as JSON themselves. */
+    /** The parsed arguments: most templates write them as JSON themselves. `Object(2)` is written as `2.0`. */
     readonly arguments: unknown;
   };
 }

@@ -210,6 +210,7 @@ export function toLiteral(value: unknown, notation: LiteralNotation): string {
   if (typeof value === 'boolean') return value ? words.true : words.false;
   if (typeof value === 'string')
     return quote === 'json' ? JSON.stringify(value) : quote.mark + value + quote.mark;
+  if (value instanceof Number) return value.toFixed(1);
   if (Array.isArray(value)) return `[${value.map(item => toLiteral(item, notation)).join(separator)}]`;
   if (!isSchema(value)) return printValue(value);
   const entries = Object.entries(value).map(
