@@ -18,6 +18,11 @@ describe('a stage that is not computed as the original computes it is refused by
     [readTextTemplate, { type: 'TemplateProcessing', single: [], special_tokens: {} }, 'TemplateProcessing'],
     [
       readTextTemplate,
+      { type: 'TemplateProcessing', single: [null, { Sequence: {} }] },
+      'TemplateProcessing',
+    ],
+    [
+      readTextTemplate,
       {
         type: 'TemplateProcessing',
         single: [{ SpecialToken: { id: '<s>' } }, { Sequence: { id: 'A' } }],

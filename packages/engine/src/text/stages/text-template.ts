@@ -24,19 +24,20 @@ export function readTextTemplate(json: StageJson | null): TextTemplate {
   return template;
 }
 
-interface TemplatePiece {
+/** As the file has it; null is one of the things that it may have in place of a piece. */
+type TemplatePiece = {
   readonly SpecialToken?: { readonly id: string };
   readonly Sequence?: { readonly id: string };
-}
+} | null;
 
 function readTemplate(stage: StageJson): TextTemplate {
   const pieces = stage.single as readonly TemplatePiece[];
-  const places = Array.isArray(pieces) ? pieces.filter(piece => piece.Sequence !== undefined) : [];
+  const places = Array.isArray(pieces) ? pieces.filter(piece => piece?.Sequence !== undefined) : [];
   if (places.length !== 1)
     throw unsupported('TemplateProcessing', JSON.stringify(stage.single), 'a list with the text once');
   const at = pieces.indexOf(places[0]!);
   const idsOf = (list: readonly TemplatePiece[]) =>
-    list.flatMap(piece => idsOfToken(stage, piece.SpecialToken?.id));
+    list.flatMap(piece => idsOfToken(stage, piece?.SpecialToken?.id));
   return { prefixIds: idsOf(pieces.slice(0, at)), suffixIds: idsOf(pieces.slice(at + 1)) };
 }
 
