@@ -27,6 +27,11 @@ it('reads infinite numbers as Python writes them, and leaves texts as they are',
   });
 });
 
+it('says where a text is not JSON', async () => {
+  const message = expect.stringMatching(/config\.json is not JSON: .*line 3 column 1/);
+  await expect(parsed('{\n  "a": Infinity,\n}')).rejects.toMatchObject({ message });
+});
+
 it.each(['{"a": Infinit}', '{"a": InfinityX}', '{', '{"a": "}'])('refuses %s', async text => {
   await expect(parsed(text)).rejects.toMatchObject({ code: 'config_invalid' });
 });

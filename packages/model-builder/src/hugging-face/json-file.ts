@@ -12,7 +12,8 @@ export async function readJsonFile(path: string): Promise<unknown> {
   try {
     return JSON.parse(withoutInfinity(text));
   } catch (cause) {
-    throw new ModelBuildError('config_invalid', `${path} is not JSON`, { file: path, cause });
+    const { message } = cause as SyntaxError;
+    throw new ModelBuildError('config_invalid', `${path} is not JSON: ${message}`, { file: path, cause });
   }
 }
 
