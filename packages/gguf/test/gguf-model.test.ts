@@ -281,7 +281,12 @@ describe('a model in shards', () => {
 
   it('is refused where one is missing', async () => {
     const path = write(shard(0, 2), name('alone', 0));
-    expect(await failure(path)).toMatchObject({ code: 'unreadable', file: join(folder, name('alone', 1)) });
+    const file = join(folder, name('alone', 1));
+    expect(await failure(path)).toMatchObject({
+      code: 'unreadable',
+      file,
+      message: `${file} does not exist`,
+    });
   });
 
   it.each([

@@ -46,7 +46,9 @@ export class GgufFile {
   /** Throws: `unreadable`, `corrupt`, `unsupported`. */
   static async open(path: string): Promise<GgufFile> {
     const handle = await open(path, 'r').catch((cause: unknown) => {
-      throw new GgufError('unreadable', `${path} cannot be opened`, { file: path, cause });
+      const { code } = cause as NodeJS.ErrnoException;
+      const reason = code === 'ENOENT' ? 'does not exist' : `cannot be opened (${code})`;
+      throw new GgufError('unreadable', `${path} ${reason}`, { file: path, cause });
     });
     try {
       const stats = await handle.stat();

@@ -122,6 +122,7 @@ describe('a checkpoint is refused', () => {
     await expect(Checkpoint.open(path)).rejects.toMatchObject({
       code: 'source_invalid',
       file: join(path, SECOND_SHARD),
+      message: `${join(path, SECOND_SHARD)} does not exist`,
     });
   });
 

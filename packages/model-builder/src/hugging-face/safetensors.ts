@@ -4,6 +4,7 @@
 
 import { type FileHandle, open } from 'node:fs/promises';
 import { ModelBuildError } from '../errors.ts';
+import { readFault } from '../read-fault.ts';
 import { SAFETENSORS_BYTES } from './element-types.ts';
 import { findDuplicateKey } from './json-keys.ts';
 
@@ -35,10 +36,10 @@ export class SafetensorsFile {
     this.tensors = tensors;
   }
 
-  /** Throws: `source_invalid` when the file cannot be opened, `weights_corrupt` when its header is invalid. */
+  /** Throws: `source_invalid` when there is no such file, `source_unreadable`, `weights_corrupt` when its header is invalid. */
   static async open(path: string): Promise<SafetensorsFile> {
     const handle = await open(path, 'r').catch((cause: unknown) => {
-      throw new ModelBuildError('source_invalid', `${path} cannot be opened`, { file: path, cause });
+      throw readFault(path, cause);
     });
     try {
       return new SafetensorsFile(path, handle, await readHeader(path, handle));
