@@ -7,32 +7,19 @@
 //   x?+ x*+ x++ (?>...)      atomic: what was matched is not given back
 //   [[:alpha:]] [a&&[^b]]    named classes and intersections
 
+import { caseForms, foldsToOtherLength } from './case-folding.ts';
+import {
+  CONTROLS,
+  ESCAPED_CLASSES,
+  escapeCharacter,
+  escapeInClass,
+  isSyntax,
+  LONE_WORD,
+  NAMED_CLASSES,
+  propertyEscape,
+} from './pattern-classes.ts';
+import { PatternReader, refusePattern } from './pattern-reader.ts';
 import { unsupported } from './stage.ts';
-
-const SUPPORTED = 'literals, classes, groups, look-around, quantifiers, alternatives, (?i:...)';
-const WORD = '\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}';
-const CLASSES: Readonly<Record<string, string>> = {
-  s: '\\p{White_Space}',
-  d: '\\p{Nd}',
-  w: WORD,
-  h: '0-9a-fA-F',
-};
-/** Outside of brackets Oniguruma counts the numbers of Latin-1 that are not digits as parts of words, and no others. */
-const LONE_WORD = `${WORD}\\u00b2\\u00b3\\u00b9\\u00bc-\\u00be`;
-const NAMED_CLASSES: Readonly<Record<string, string>> = {
-  alpha: '\\p{Alphabetic}',
-  digit: '\\p{Nd}',
-  alnum: '\\p{Alphabetic}\\p{Nd}',
-  space: '\\p{White_Space}',
-  upper: '\\p{Uppercase}',
-  lower: '\\p{Lowercase}',
-  punct: '\\p{P}\\p{S}',
-  xdigit: '0-9a-fA-F',
-  word: WORD,
-};
-/** Characters that must be escaped outside of a class, and inside of one, in JavaScript's `v` mode. */
-const SYNTAX = /[\\^$.*+?()[\]{}|/]/;
-const CLASS_SYNTAX = /[\\^()[\]{}|/\-&!#%,:;<=>@`~.$*+?]/;
 
 /** Throws: `model_invalid` naming what is not supported. */
 export function compilePattern(source: string, flags: 'gv' | 'v' = 'gv'): RegExp {
@@ -40,7 +27,7 @@ export function compilePattern(source: string, flags: 'gv' | 'v' = 'gv'): RegExp
   try {
     return new RegExp(pattern, flags);
   } catch {
-    throw unsupported('regular expression', source, SUPPORTED);
+    throw refusePattern(source);
   }
 }
 
@@ -49,56 +36,29 @@ export function literalPattern(text: string): RegExp {
   return new RegExp([...text].map(escapeCharacter).join(''), 'gv');
 }
 
-function escapeCharacter(character: string): string {
-  return SYNTAX.test(character) ? `\\${character}` : character;
-}
-
 class PatternTranslator {
-  readonly #source: string;
-  readonly #characters: readonly string[];
-  #at = 0;
+  readonly #reader: PatternReader;
   #foldsCase = false;
   /** The character before, where case does not matter and it stands for itself. */
   #foldedBefore = '';
   #atomicCount = 0;
 
   constructor(source: string) {
-    this.#source = source;
-    this.#characters = [...source];
+    this.#reader = new PatternReader(source);
   }
 
   translate(): string {
     const pattern = this.#alternatives();
-    if (this.#at < this.#characters.length) throw this.#refuse(')');
+    if (!this.#reader.isAtEnd) throw this.#reader.refuse(')');
     return pattern;
-  }
-
-  #peek(text: string): boolean {
-    return [...text].every((character, i) => this.#characters[this.#at + i] === character);
-  }
-
-  #skip(text: string): boolean {
-    if (!this.#peek(text)) return false;
-    this.#at += [...text].length;
-    return true;
-  }
-
-  #next(): string {
-    const character = this.#characters[this.#at++];
-    if (character === undefined) throw this.#refuse('an end in the middle');
-    return character;
-  }
-
-  #refuse(found: string): Error {
-    return unsupported('regular expression', this.#source, `${SUPPORTED}; not: ${found}`);
   }
 
   /** Up to the end of the group, which is left ahead. */
   #alternatives(): string {
     const foldedOutside = this.#foldsCase;
     let pattern = '';
-    while (this.#at < this.#characters.length && !this.#peek(')')) {
-      if (this.#skip('|')) pattern += '|';
+    while (!this.#reader.isAtEnd && !this.#reader.peek(')')) {
+      if (this.#reader.skip('|')) pattern += '|';
       else pattern += this.#quantified(this.#atom());
     }
     this.#foldsCase = foldedOutside;
@@ -106,30 +66,29 @@ class PatternTranslator {
   }
 
   #quantified(atom: string): string {
+    const reader = this.#reader;
+    const isQuantifier = () => ['?', '*', '+', '{'].some(each => reader.peek(each));
     let quantified = atom;
-    for (;;) {
-      let quantifier = '';
-      if (this.#peek('?') || this.#peek('*') || this.#peek('+')) quantifier = this.#next();
-      else if (this.#peek('{')) quantifier = this.#counts();
-      if (quantifier === '') return quantified;
-      const isCount = quantifier.startsWith('{');
+    while (isQuantifier()) {
+      const isCount = reader.peek('{');
+      const quantifier = isCount ? this.#counts() : reader.next();
       // After one number a question mark is another quantifier, as in Ruby.
       const isExact = isCount && !quantifier.includes(',');
-      if (isExact && this.#skip('?')) quantified = `(?:${quantified}${quantifier})?`;
-      else if (this.#skip('?')) quantified += `${quantifier}?`;
+      if (isExact && reader.skip('?')) quantified = `(?:${quantified}${quantifier})?`;
+      else if (reader.skip('?')) quantified += `${quantifier}?`;
       // After a count a plus is another quantifier, as in Ruby.
-      else if (!isCount && this.#skip('+')) quantified = this.#atomic(quantified + quantifier);
+      else if (!isCount && reader.skip('+')) quantified = this.#atomic(quantified + quantifier);
       else quantified += quantifier;
       // A quantifier of a quantifier needs a group of its own.
-      if (this.#peek('?') || this.#peek('*') || this.#peek('+') || this.#peek('{'))
-        quantified = `(?:${quantified})`;
+      if (isQuantifier()) quantified = `(?:${quantified})`;
     }
+    return quantified;
   }
 
   #counts(): string {
-    const found = /^\{(\d*)(,?)(\d*)\}/.exec(this.#characters.slice(this.#at, this.#at + 16).join(''));
-    if (found === null || (found[1] === '' && found[3] === '')) throw this.#refuse('{ outside of a count');
-    this.#at += found[0].length;
+    const found = this.#reader.take(/^\{(\d*)(,?)(\d*)\}/);
+    if (found === null || (found[1] === '' && found[3] === ''))
+      throw this.#reader.refuse('{ outside of a count');
     return `{${found[1] || '0'}${found[2]}${found[3]}}`;
   }
 
@@ -141,8 +100,8 @@ class PatternTranslator {
   #atom(): string {
     const before = this.#foldedBefore;
     this.#foldedBefore = '';
-    const character = this.#next();
-    if (!SYNTAX.test(character)) this.#foldedBefore = before;
+    const character = this.#reader.next();
+    if (!isSyntax(character)) this.#foldedBefore = before;
     switch (character) {
       case '.':
         return '[^\\n]';
@@ -160,233 +119,187 @@ class PatternTranslator {
       case '*':
       case '+':
       case '?':
-        throw this.#refuse(`${character} with nothing to repeat`);
+        throw this.#reader.refuse(`${character} with nothing to repeat`);
       default:
         return this.#literal(character);
     }
   }
 
   #literal(character: string): string {
-    if (this.#foldsCase) this.#checkFolding(character);
-    const forms = this.#foldsCase ? caseForms(character) : [character];
+    if (!this.#foldsCase) return escapeCharacter(character);
+    if (foldsToOtherLength(this.#foldedBefore, character))
+      throw this.#reader.refuse(`${(this.#foldedBefore + character).toLowerCase()} without case`);
+    this.#foldedBefore = character;
+    const forms = caseForms(character);
     return forms.length === 1 ? escapeCharacter(forms[0]!) : `[${forms.map(escapeInClass).join('')}]`;
   }
 
-  /** Without case some texts equal one letter (`ss` and the sharp s), which a class of letters cannot say. */
-  #checkFolding(character: string): void {
-    const pair = (this.#foldedBefore + character).toLowerCase();
-    const isLigature = LIGATURES.includes(pair) || character.toUpperCase().length > character.length;
-    if (isLigature) throw this.#refuse(`${pair} without case`);
-    this.#foldedBefore = character;
-  }
-
   #group(): string {
-    if (!this.#skip('?')) return this.#closed('(?:');
-    if (this.#skip('>')) return this.#atomic(this.#closed('(?:'));
+    const reader = this.#reader;
+    if (!reader.skip('?')) return this.#closed('(?:');
+    if (reader.skip('>')) return this.#atomic(this.#closed('(?:'));
     for (const opening of [':', '=', '!', '<=', '<!'])
-      if (this.#skip(opening)) return this.#closed(`(?${opening}`);
-    if (/^<\p{L}/u.test(this.#characters.slice(this.#at, this.#at + 2).join(''))) {
+      if (reader.skip(opening)) return this.#closed(`(?${opening}`);
+    if (/^<\p{L}/u.test(reader.ahead(2))) {
       // A name; nothing refers to it, because references are refused.
-      while (this.#next() !== '>');
+      reader.until('>');
       return this.#closed('(?:');
     }
     for (const isOn of [true, false]) {
       const flag = isOn ? 'i' : '-i';
-      if (this.#skip(`${flag}:`)) {
+      if (reader.skip(`${flag}:`)) {
         const outside = this.#foldsCase;
         this.#foldsCase = isOn;
         const group = this.#closed('(?:');
         this.#foldsCase = outside;
         return group;
       }
-      if (this.#skip(`${flag})`)) {
+      if (reader.skip(`${flag})`)) {
         // Holds for the rest of the group around it, its alternatives included.
         this.#foldsCase = isOn;
         return `(?:${this.#alternatives()})`;
       }
     }
-    throw this.#refuse(`(?${this.#characters[this.#at] ?? ''}`);
+    throw reader.refuse(`(?${reader.ahead(1)}`);
   }
 
   #closed(opening: string): string {
     const pattern = `${opening}${this.#alternatives()})`;
-    if (!this.#skip(')')) throw this.#refuse('a group without end');
+    if (!this.#reader.skip(')')) throw this.#reader.refuse('a group without end');
     return pattern;
   }
 
   /** An escape outside of a class. */
   #escape(): string {
-    const character = this.#next();
-    if (character === 'A') return '(?:^)';
-    if (character === 'z') return '(?:$)';
-    if (character === 'Z') return '(?=\\n?$)';
-    if (character === 'b' || character === 'B') {
-      const word = `[${LONE_WORD}]`;
-      const border = `(?:(?<=${word})(?!${word})|(?<!${word})(?=${word}))`;
-      return character === 'b' ? border : `(?!${border})`;
+    const character = this.#reader.next();
+    switch (character) {
+      case 'A':
+        return '(?:^)';
+      case 'z':
+        return '(?:$)';
+      case 'Z':
+        return '(?=\\n?$)';
+      case 'b':
+        return BORDER;
+      case 'B':
+        return `(?!${BORDER})`;
+      case 'w':
+        return `[${LONE_WORD}]`;
+      case 'W':
+        return `[^${LONE_WORD}]`;
+      default:
+        return this.#classEscape(character) ?? this.#literal(this.#characterEscape(character));
     }
-    if (character === 'w') return `[${LONE_WORD}]`;
-    if (character === 'W') return `[^${LONE_WORD}]`;
-    const members = this.#classEscape(character);
-    if (members !== undefined) return members;
-    return this.#literal(this.#characterEscape(character));
   }
 
   /** A class that an escape stands for, in brackets; undefined for an escape that is a character. */
   #classEscape(character: string): string | undefined {
-    const members = CLASSES[character];
+    const members = ESCAPED_CLASSES[character];
     if (members !== undefined) return `[${members}]`;
-    const negated = CLASSES[character.toLowerCase()];
+    const negated = ESCAPED_CLASSES[character.toLowerCase()];
     if (negated !== undefined) return `[^${negated}]`;
     return character === 'p' || character === 'P' ? this.#property(character) : undefined;
   }
 
   #property(letter: string): string {
-    if (!this.#skip('{')) throw this.#refuse(`\\${letter} without braces`);
-    let isNegated = letter === 'P';
-    if (this.#skip('^')) isNegated = !isNegated;
-    let name = '';
-    while (!this.#skip('}')) name += this.#next();
-    const letterEscape = isNegated ? '\\P' : '\\p';
-    for (const property of [name, `Script=${name}`]) {
-      try {
-        new RegExp(`${letterEscape}{${property}}`, 'v');
-        return `${letterEscape}{${property}}`;
-      } catch {
-        // The next name, or refused below.
-      }
-    }
-    const lower = name.toLowerCase();
-    // In braces the name is the one of the category, which has no symbols.
-    const named = lower === 'punct' ? '\\p{P}' : NAMED_CLASSES[lower];
-    if (named === undefined) throw this.#refuse(`\\${letter}{${name}}`);
-    return `[${isNegated ? '^' : ''}${named}]`;
+    if (!this.#reader.skip('{')) throw this.#reader.refuse(`\\${letter} without braces`);
+    const isNegated = (letter === 'P') !== this.#reader.skip('^');
+    const name = this.#reader.until('}');
+    const found = propertyEscape(name, isNegated);
+    if (found === undefined) throw this.#reader.refuse(`\\${letter}{${name}}`);
+    return found;
   }
 
   /** An escape that stands for one character. */
   #characterEscape(character: string): string {
-    const controls: Readonly<Record<string, string>> = {
-      n: '\n',
-      r: '\r',
-      t: '\t',
-      f: '\f',
-      v: '\v',
-      a: '\x07',
-      e: '\x1b',
-    };
-    const control = controls[character];
+    const control = CONTROLS[character];
     if (control !== undefined) return control;
     if (character === 'x' || character === 'u') {
-      const rest = this.#characters.slice(this.#at, this.#at + 10).join('');
-      const found = (
-        character === 'u' ? /^([0-9a-fA-F]{4})/ : /^(?:\{([0-9a-fA-F]{1,6})\}|([0-9a-fA-F]{2}))/
-      ).exec(rest);
-      if (found === null) throw this.#refuse(`\\${character}${rest}`);
-      this.#at += found[0].length;
+      const code = character === 'u' ? /^([0-9a-fA-F]{4})/ : /^(?:\{([0-9a-fA-F]{1,6})\}|([0-9a-fA-F]{2}))/;
+      const found = this.#reader.take(code);
+      if (found === null) throw this.#reader.refuse(`\\${character}${this.#reader.ahead(10)}`);
       return String.fromCodePoint(Number.parseInt(found[1] ?? found[2]!, 16));
     }
     // Back-references, \G, \K, \R, \X and others.
-    if (/[0-9A-Za-z]/.test(character)) throw this.#refuse(`\\${character}`);
+    if (/[0-9A-Za-z]/.test(character)) throw this.#reader.refuse(`\\${character}`);
     return character;
   }
 
   #class(): string {
-    let members = this.#skip('^') ? '[^' : '[';
-    let isFirst = true;
-    while (!this.#peek(']') || isFirst) {
-      if (this.#skip('&&')) {
-        // Each side of && is one class.
-        const negation = members.startsWith('[^') ? '[^' : '[';
-        members = `${negation}[${members.slice(negation.length)}]&&${this.#intersected()}`;
+    const negation = this.#reader.skip('^') ? '[^' : '[';
+    let members = '';
+    while (!this.#reader.peek(']') || members === '') {
+      if (this.#reader.skip('&&')) {
+        members = this.#intersection(members);
         break;
       }
       members += this.#member();
-      isFirst = false;
     }
-    if (!this.#skip(']')) throw this.#refuse('a class without end');
-    return `${members}]`;
+    if (!this.#reader.skip(']')) throw this.#reader.refuse('a class without end');
+    return `${negation}${members}]`;
   }
 
-  #intersected(): string {
+  /** The rest of a class behind `&&`. Each side is one class. */
+  #intersection(left: string): string {
+    const sides = [left];
     let members = '';
-    const sides: string[] = [];
-    while (!this.#peek(']')) {
-      if (this.#skip('&&')) {
-        sides.push(`[${members}]`);
+    while (!this.#reader.peek(']')) {
+      if (this.#reader.skip('&&')) {
+        sides.push(members);
         members = '';
       } else members += this.#member();
     }
-    sides.push(`[${members}]`);
-    return sides.join('&&');
+    sides.push(members);
+    return sides.map(side => `[${side}]`).join('&&');
   }
 
   /** One member of a class: a class inside of it, a range, or a character. */
   #member(): string {
-    if (this.#skip('[:')) {
-      const isNegated = this.#skip('^');
-      let name = '';
-      while (!this.#skip(':]')) name += this.#next();
+    const reader = this.#reader;
+    if (reader.skip('[:')) {
+      const isNegated = reader.skip('^');
+      const name = reader.until(':]');
       const named = NAMED_CLASSES[name];
-      if (named === undefined) throw this.#refuse(`[:${name}:]`);
+      if (named === undefined) throw reader.refuse(`[:${name}:]`);
       return `[${isNegated ? '^' : ''}${named}]`;
     }
-    if (this.#skip('[')) return this.#class();
+    if (reader.skip('[')) return this.#class();
     const first = this.#classCharacter();
     if (first.class !== undefined) return first.class;
-    const isRange =
-      this.#peek('-') &&
-      this.#characters[this.#at + 1] !== ']' &&
-      this.#characters[this.#at + 1] !== undefined;
-    if (!isRange) return this.#membersOf(first.character);
-    this.#at++;
+    const isRange = reader.peek('-') && !reader.peek(']', 1) && reader.ahead(2).length > 1;
+    if (!isRange) return this.#foldsCase ? foldedMembers([first.character]) : escapeInClass(first.character);
+    reader.skip('-');
     const last = this.#classCharacter();
-    if (last.class !== undefined) throw this.#refuse('a range that ends with a class');
+    if (last.class !== undefined) throw reader.refuse('a range that ends with a class');
     if (this.#foldsCase) return foldedRange(first.character, last.character);
     return `${escapeInClass(first.character)}-${escapeInClass(last.character)}`;
-  }
-
-  #membersOf(character: string): string {
-    return (this.#foldsCase ? caseForms(character) : [character]).map(escapeInClass).join('');
   }
 
   #classCharacter():
     | { readonly class: string; readonly character?: never }
     | { readonly class?: never; readonly character: string } {
-    const character = this.#next();
+    const character = this.#reader.next();
     if (character !== '\\') return { character };
-    const escaped = this.#next();
+    const escaped = this.#reader.next();
     const members = this.#classEscape(escaped);
     if (members !== undefined) return { class: members };
     return { character: escaped === 'b' ? '\b' : this.#characterEscape(escaped) };
   }
 }
 
-function escapeInClass(character: string): string {
-  return CLASS_SYNTAX.test(character) ? `\\${character}` : character;
-}
-
-/** Letters that are written as one. */
-const LIGATURES: readonly string[] = ['ss', 'ff', 'fi', 'fl', 'st'];
-/** Letters with case end below. */
-const CASED_END = 0x1f000;
-
-/** The characters that count as this one where case does not matter: the long s and the Kelvin sign are letters of ASCII. */
-function caseForms(character: string): readonly string[] {
-  if (!/\p{L}/u.test(character)) return [character];
-  const isSame = new RegExp(`^${escapeCharacter(character)}$`, 'iv');
-  const candidates = character <= 'z' ? ASCII_FORMS : Array.from({ length: CASED_END }, (_, code) => code);
-  return candidates.map(code => String.fromCodePoint(code)).filter(each => isSame.test(each));
-}
-
-const ASCII_FORMS: readonly number[] = [...Array.from({ length: 128 }, (_, code) => code), 0x17f, 0x212a];
+/** `\b`. */
+const BORDER = `(?:(?<=[${LONE_WORD}])(?![${LONE_WORD}])|(?<![${LONE_WORD}])(?=[${LONE_WORD}]))`;
 const FOLDED_RANGE_LIMIT = 128;
+
+function foldedMembers(characters: readonly string[]): string {
+  return [...new Set(characters.flatMap(caseForms))].map(escapeInClass).join('');
+}
 
 function foldedRange(first: string, last: string): string {
   const [from, to] = [first.codePointAt(0)!, last.codePointAt(0)!];
   if (to - from > FOLDED_RANGE_LIMIT)
     throw unsupported('regular expression', `${first}-${last} without case`, 'shorter ranges');
-  const forms = Array.from({ length: Math.max(0, to - from + 1) }, (_, i) =>
-    caseForms(String.fromCodePoint(from + i)),
+  return foldedMembers(
+    Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => String.fromCodePoint(from + i)),
   );
-  return [...new Set(forms.flat())].map(escapeInClass).join('');
 }
