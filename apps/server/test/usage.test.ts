@@ -47,7 +47,7 @@ it('counts a completion of several prompts as one request', async () => {
   expect(services.usages.map(({ requestCount }) => requestCount).toSorted()).toEqual([0, 0, 1]);
 });
 
-it('reports over REST with lists in the forms of OpenAI, and over tRPC the same', async () => {
+it('reports over REST with lists in the forms of OpenAI and of generated clients, and over tRPC the same', async () => {
   test = await openTestApp();
   const asked: unknown[] = [];
   const services = createFakeServices();
@@ -68,13 +68,14 @@ it('reports over REST with lists in the forms of OpenAI, and over tRPC the same'
   const first = await get(`start_time=${start}&group_by=model,api_key_id`);
   expect(first.json()).toMatchObject({ object: 'page', has_more: false, next_page: null });
   await get(`start_time=${start}&group_by[]=model&group_by[]=api_key_id`);
+  await get(`start_time=${start}&group_by=model&group_by=api_key_id`);
   const client = createOrtlerClient({ url: await test.listen(), apiKey: TEST_API_KEY });
   const overTrpc = await client.usage.completions.query({
     start_time: start,
     group_by: ['model', 'api_key_id'],
   });
   expect(overTrpc).toEqual(first.json());
-  expect(asked).toHaveLength(3);
+  expect(asked).toHaveLength(4);
   for (const query of asked) expect(query).toEqual(asked[0]);
   expect(asked[0]).toMatchObject({ groups: ['model', 'api_key_id'] });
   expect((await get('')).statusCode).toBe(400);

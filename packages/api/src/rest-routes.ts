@@ -19,6 +19,8 @@ export interface RestRoute {
   readonly lines: boolean;
   /** Whether the whole input is in the path: a request may have no body. */
   readonly isBodyless: boolean;
+  /** Fields that take lists: in the query of an address such a parameter may come several times. */
+  readonly listFields: readonly string[];
   /** Dotted name of the procedure that takes this route's body as bytes; null: the body is read whole. */
   readonly bytesProcedure: string | null;
   /** Whether these bytes have the limit of streamed bodies. */
@@ -55,6 +57,7 @@ export function listRestRoutes(router: AppRouter): RestRoute[] {
         errors: meta.errors,
         lines: meta.lines ?? false,
         isBodyless: isInPath(path, _def.inputs),
+        listFields: listFieldsOf(_def.inputs),
         bytesProcedure: meta.bytesProcedure ?? null,
         hasLongBody: meta.hasLongBody ?? false,
         streams: meta.streams ?? null,
@@ -64,10 +67,22 @@ export function listRestRoutes(router: AppRouter): RestRoute[] {
   });
 }
 
+interface AnyInput {
+  /** The schemas of an object's fields. */
+  readonly shape?: Readonly<Record<string, { safeParse(value: unknown): { readonly success: boolean } }>>;
+}
+
 /** Whether every field of the input is a parameter of the path. */
 function isInPath(path: string, inputs: readonly unknown[] = []): boolean {
   return inputs.every(input => {
-    const { shape = null } = input as { readonly shape?: Readonly<Record<string, unknown>> };
+    const { shape = null } = input as AnyInput;
     return shape !== null && Object.keys(shape).every(name => path.includes(`{${name}}`));
+  });
+}
+
+function listFieldsOf(inputs: readonly unknown[] = []): string[] {
+  return inputs.flatMap(input => {
+    const { shape = {} } = input as AnyInput;
+    return Object.entries(shape).flatMap(([name, schema]) => (schema.safeParse([]).success ? [name] : []));
   });
 }

@@ -12,7 +12,7 @@ const GROUPS = ['api_key_id', 'team', 'project_id', 'model'] as const;
 const MAX_VALUES = 100;
 const MAX_DAYS = 366;
 
-/** A list in the query of an address: separated by commas, or a parameter with brackets that comes several times. Over tRPC: a list. */
+/** A list in the query of an address: separated by commas, or a parameter that comes several times, with or without brackets. Over tRPC: a list. */
 function listOf<Item extends z.ZodType>(item: Item) {
   return z
     .preprocess(

@@ -55,18 +55,22 @@ export class RequestInput {
 
   async #readQueryOrBody(): Promise<unknown> {
     const { route, search, bodyLimitBytes, signal } = this.#options;
-    if (route.method === 'GET') return readQuery(search);
+    if (route.method === 'GET') return readQuery(search, route.listFields);
     if ((route.method === 'DELETE' || route.isBodyless) && !hasBody(this.#request)) return {};
     return readJsonBody(this.#request, { limitBytes: bodyLimitBytes, style: route.errors, signal });
   }
 }
 
-/** A parameter with brackets, as OpenAI's clients send lists, is one list with commas. Of others that come several times the last counts. */
-function readQuery(search: string): Record<string, string> {
+/**
+ * A list that comes several times, as clients made from the OpenAPI document send it, or with brackets, as OpenAI's clients do, becomes
+ * one list with commas. Of other parameters that come several times the last counts.
+ */
+function readQuery(search: string, listFields: readonly string[]): Record<string, string> {
   const values: Record<string, string> = {};
   for (const [key, value] of new URLSearchParams(search)) {
-    const isList = key.endsWith('[]');
-    const name = isList ? key.slice(0, -2) : key;
+    const hasBrackets = key.endsWith('[]');
+    const name = hasBrackets ? key.slice(0, -2) : key;
+    const isList = hasBrackets || listFields.includes(name);
     const known = isList && Object.hasOwn(values, name) ? values[name] : undefined;
     Object.defineProperty(values, name, {
       value: known === undefined ? value : `${known},${value}`,
