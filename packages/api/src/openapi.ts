@@ -121,7 +121,10 @@ function describeParameters(request: Json): void {
   }
 }
 
-function finishOperation(operation: Json, { method, auth, errors, streams, lines, fails }: RestRoute): void {
+function finishOperation(
+  operation: Json,
+  { method, auth, errors, streams, lines, fails, requiredFields }: RestRoute,
+): void {
   operation.security = auth === 'none' ? [] : [{ [auth]: [] }];
   const example = BODY_EXAMPLES[String(operation.operationId)];
   if (example !== undefined) {
@@ -154,6 +157,10 @@ function finishOperation(operation: Json, { method, auth, errors, streams, lines
     };
     success.content = { 'application/x-ndjson': { schema } };
   }
+  // The generator takes fields that convert their value for optional ones.
+  for (const parameter of (operation.parameters ?? []) as Json[])
+    if (parameter.in === 'query' && requiredFields.includes(String(parameter.name)))
+      parameter.required = true;
   if (method === 'DELETE') moveQueryToBody(operation);
   const { common, body } = REASONS[errors];
   const reasons = [...common, ...(method === 'GET' ? [] : body), ...fails];

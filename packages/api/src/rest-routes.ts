@@ -21,6 +21,8 @@ export interface RestRoute {
   readonly isBodyless: boolean;
   /** Fields that take lists: in the query of an address such a parameter may come several times. */
   readonly listFields: readonly string[];
+  /** Fields that a request must have. */
+  readonly requiredFields: readonly string[];
   /** Dotted name of the procedure that takes this route's body as bytes; null: the body is read whole. */
   readonly bytesProcedure: string | null;
   /** Whether these bytes have the limit of streamed bodies. */
@@ -57,7 +59,8 @@ export function listRestRoutes(router: AppRouter): RestRoute[] {
         errors: meta.errors,
         lines: meta.lines ?? false,
         isBodyless: isInPath(path, _def.inputs),
-        listFields: listFieldsOf(_def.inputs),
+        listFields: fieldsWhere(takes => takes([]), _def.inputs),
+        requiredFields: fieldsWhere(takes => !takes(undefined), _def.inputs),
         bytesProcedure: meta.bytesProcedure ?? null,
         hasLongBody: meta.hasLongBody ?? false,
         streams: meta.streams ?? null,
@@ -80,9 +83,14 @@ function isInPath(path: string, inputs: readonly unknown[] = []): boolean {
   });
 }
 
-function listFieldsOf(inputs: readonly unknown[] = []): string[] {
-  return inputs.flatMap(input => {
-    const { shape = {} } = input as AnyInput;
-    return Object.entries(shape).flatMap(([name, schema]) => (schema.safeParse([]).success ? [name] : []));
-  });
+/** Names of the fields of which `rule` is true. Its argument tells whether the field takes a value. */
+function fieldsWhere(
+  rule: (takes: (value: unknown) => boolean) => boolean,
+  inputs: readonly unknown[] = [],
+): string[] {
+  return inputs.flatMap(input =>
+    Object.entries((input as AnyInput).shape ?? {})
+      .filter(([, schema]) => rule(value => schema.safeParse(value).success))
+      .map(([name]) => name),
+  );
 }

@@ -13,6 +13,11 @@ type Json = Record<string, unknown>;
 type Content = Readonly<Record<string, { readonly schema: unknown }>>;
 
 interface Operation {
+  readonly parameters?: readonly {
+    readonly in: string;
+    readonly name: string;
+    readonly required?: boolean;
+  }[];
   readonly requestBody?: { readonly content: Content };
   readonly operationId: string;
   readonly tags: readonly string[];
@@ -63,6 +68,17 @@ describe('the OpenAPI document', () => {
     expect(names.length).toBeGreaterThan(0);
     for (const name of names) expect(document.components.schemas).toHaveProperty([name]);
     expect(text.match(/"\$ref"/g)).toHaveLength(names.length);
+  });
+
+  it('says which parameters of an address a request must have', () => {
+    const required = Object.values(document.paths).flatMap(item =>
+      Object.values(item).flatMap(({ parameters = [] }) =>
+        parameters
+          .filter(parameter => parameter.in === 'query' && parameter.required)
+          .map(({ name }) => name),
+      ),
+    );
+    expect(required).toEqual(['start_time']);
   });
 
   it('gives every body and every object inside one a name', () => {
