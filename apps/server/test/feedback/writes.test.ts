@@ -347,6 +347,17 @@ describeOnEveryFeedbackPlace('feedback writes', ({ open, isConcurrent }) => {
       expect(await feedback.ids({})).toEqual([]);
     });
 
+    it('names the first piece that is wrong', async () => {
+      const refusalOf = async (batch: readonly unknown[]) =>
+        (await feedback.post('batch/create', { batch })).json();
+      expect(await refusalOf([note('a'), note(''), reaction('x')])).toEqual({
+        detail: 'The `note` must have 1 to 1024 characters (at batch.1)',
+      });
+      expect(await refusalOf([note('a'), note('b'), custom({ queue_id: 'closed' })])).toEqual({
+        detail: 'There is no open queue closed in the project acme/app (at batch.2)',
+      });
+    });
+
     it('takes pieces of several projects, and none at all', async () => {
       const batch = [custom(), custom({ project_id: 'acme/other' }), custom()];
       const response = await feedback.post('batch/create', { batch });

@@ -96,9 +96,13 @@ export function createFeedbackRouter(services: Services) {
     const records: FeedbackRecord[] = [];
     // One by one, so that the error names the first invalid item.
     const turns = new Turns();
-    for (const draft of drafts) {
+    for (const [index, draft] of drafts.entries()) {
       await turns.pause();
-      records.push(await toRecord(draft, ctx));
+      records.push(
+        await toRecord(draft, ctx).catch(error => {
+          throw atItem(error, index);
+        }),
+      );
     }
     const inserted = await feedback.insert(records);
     const created = records.map((record, index) => createdText(record, inserted[index]!));
@@ -228,6 +232,14 @@ export function createFeedbackRouter(services: Services) {
         }),
       ),
   });
+}
+
+/** The error of an item of a batch, with its place where the item is wrong. */
+function atItem(error: unknown, index: number): unknown {
+  if (!(error instanceof ApiError) || error.reason !== 'invalid_parameter') return error;
+  const place = `batch.${index}`;
+  const param = error.param === null ? place : `${place}.${error.param}`;
+  return new ApiError(error.reason, `${error.message} (at ${place})`, { param, cause: error });
 }
 
 /** JSON of a `FeedbackCreateResult`. The payload is text already; to parse and print it would block the event loop. */
