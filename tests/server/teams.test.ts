@@ -2,9 +2,9 @@
 // Every endpoint is walked in apps/server/test/teams.test.ts; here the key store, the cache of prompts and HTTP are real.
 
 import { execFile } from 'node:child_process';
-import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { createTinyAdapter } from '@ortler/model-builder/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createChatClient, type Json } from '../support/chat-client.ts';
 import { ORTLER, type RunningServer } from '../support/server.ts';
@@ -53,10 +53,7 @@ test('a key of a team reaches what the team has, shares its cached prompts, and 
   expect(await cachedFor(stranger)).toBe(0);
   expect(await cachedFor(server.apiKey)).toBe(0);
 
-  const adapter = join(server.folder, 'data/checkpoints/acme/run-1');
-  await mkdir(adapter, { recursive: true });
-  for (const name of ['adapter_config.json', 'adapter_model.safetensors'])
-    await writeFile(join(adapter, name), '{}');
+  await createTinyAdapter(join(server.folder, 'data/checkpoints/acme/run-1'));
   const models = '/v1/preview/models';
   const made = await call(first, 'POST', models, { name: 'clerk', base_model: 'a' });
   expect(made.body.entity).toBe('acme');

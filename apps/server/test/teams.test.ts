@@ -1,9 +1,10 @@
 // Access of teams: data of one team does not exist for another one; keys without a team have access to all data.
 
-import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Services } from '@ortler/api';
 import { createFakeEngine, TEST_API_KEY, teamApiKey } from '@ortler/api/testing';
+import { createTinyAdapter } from '@ortler/model-builder/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../src/db/database.ts';
 import { createCheckpointModels } from '../src/models/checkpoint-models.ts';
@@ -65,12 +66,7 @@ describeOnEveryDatabase('keys of teams', ({ open }) => {
     });
   }
 
-  async function writeAdapter(folder: string): Promise<void> {
-    const path = join(test.checkpointDir, folder);
-    await mkdir(path, { recursive: true });
-    for (const name of ['adapter_config.json', 'adapter_model.safetensors'])
-      await writeFile(join(path, name), '');
-  }
+  const writeAdapter = (folder: string) => createTinyAdapter(join(test.checkpointDir, folder));
 
   /** Calls any path. `text` has the wanted name taken out, so that replies of different names compare. */
   async function send(method: Method, url: string, team: string | null, body?: unknown, name = ' ') {

@@ -1,8 +1,9 @@
 // Models and checkpoints over REST, on every database.
 
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createTinyAdapter } from '@ortler/model-builder/testing';
 import { expect, it } from 'vitest';
 import { createCheckpointStore } from '../src/stores/training/checkpoints.ts';
 import { describeOnEveryDatabase } from './databases.ts';
@@ -376,7 +377,8 @@ describeOnEveryDatabase('models and checkpoints', ({ open }) => {
       for (const file of files) await writeFile(join(folder, file), '');
       return folder;
     };
-    const lora = await put('lora', ['adapter_config.json', 'adapter_model.safetensors']);
+    const lora = join(training.checkpointDir, 'lora');
+    await createTinyAdapter(lora);
     await put('full', ['config.json', 'model-00001-of-00002.safetensors']);
     await put('empty', []);
     await symlink('/', join(training.checkpointDir, 'escape'));
@@ -397,5 +399,28 @@ describeOnEveryDatabase('models and checkpoints', ({ open }) => {
     expect(faultsOf(await register({ path: 'lora', kind: 'full' }))).toEqual([
       'value_error body,weights,kind',
     ]);
+  });
+
+  it('refuses an adapter that no base could take, with the reason', async () => {
+    const id = await training.createModel();
+    const refusalOf = async (config: object) => {
+      await createTinyAdapter(join(training.checkpointDir, 'broken'), { ...config });
+      return training.call('POST', `/${id}/checkpoints`, { weights: { path: 'broken' } });
+    };
+    for (const [config, reason] of [
+      [{ use_dora: true }, 'adapter_config.json, key use_dora: is true'],
+      [{ r: 0 }, 'adapter_config.json, key r: '],
+      [{ r: 2 }, 'has shape [1,2]; rank 2 in adapter_config.json asks for [2,2]'],
+      [{ target_modules: ['k_proj'] }, 'which target_modules in adapter_config.json does not name'],
+    ] as const) {
+      const refused = await refusalOf(config);
+      expect(faultsOf(refused)).toEqual(['value_error body,weights,path']);
+      expect(refused.body.detail[0].msg).toContain(reason);
+    }
+    await truncate(join(training.checkpointDir, 'broken/adapter_model.safetensors'), 100);
+    expect(
+      (await training.call('POST', `/${id}/checkpoints`, { weights: { path: 'broken' } })).text,
+    ).toContain('truncated');
+    expect((await list(id)).body.data).toEqual([]);
   });
 });

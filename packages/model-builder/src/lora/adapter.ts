@@ -65,11 +65,28 @@ export class LoraAdapter {
       const message = `changes ${name}, which is not a matrix: it has shape [${shape}]`;
       throw this.#fault('tensor_mismatch', found.a.name, message);
     }
-    const { rank, scale } = this.#config.rankOf(found.module);
-    const expectedBy = `rank ${rank} in ${this.#config.path} and ${name} of shape [${shape}] ask`;
-    const a = openTensor(this.#file, found.a, [rank, width], expectedBy);
-    const b = openTensor(this.#file, found.b, [out, rank], expectedBy);
-    return { rank, scale, a, b };
+    return this.#openPair(found, [out, width], ` and ${name} of shape [${shape}] ask`);
+  }
+
+  /** Checks types and ranks of all pairs; whether they fit their weights shows in the build. Throws: `tensor_mismatch`, `unsupported`. */
+  checkPairs(): void {
+    for (const pair of this.#pairs.values())
+      this.#openPair(pair, [pair.b.shape[0] ?? 1, pair.a.shape[1] ?? 1], ' asks');
+  }
+
+  #openPair(
+    { module, a, b }: FoundPair,
+    [out, width]: readonly [out: number, width: number],
+    expectedBy: string,
+  ): LowRankPair {
+    const { rank, scale } = this.#config.rankOf(module);
+    const expected = `rank ${rank} in ${this.#config.path}${expectedBy}`;
+    return {
+      rank,
+      scale,
+      a: openTensor(this.#file, a, [rank, width], expected),
+      b: openTensor(this.#file, b, [out, rank], expected),
+    };
   }
 
   /** Checks that every pair belongs to a used weight of the base. Throws: `unsupported`. */

@@ -1,4 +1,5 @@
-// The check of an adapter folder by itself. Callers: the content hash, and hosts before they download the base of the adapter.
+// The check of an adapter folder by itself. Callers: the content hash, hosts before they download the base of the adapter, and the server
+// when the adapter is registered.
 
 import { ModelBuildError } from '../errors.ts';
 import { checkReadable } from '../read-fault.ts';
@@ -7,7 +8,7 @@ import { ADAPTER_CONFIG_FILE } from './adapter-config.ts';
 
 /**
  * Reads the configuration and the header of the weights. Whether the adapter fits its base shows in the build.
- * Throws: `source_invalid`, `source_unreadable`, `config_invalid`, `weights_corrupt`, `unsupported`, `tensor_missing`.
+ * Throws: `source_invalid`, `source_unreadable`, `config_invalid`, `weights_corrupt`, `unsupported`, `tensor_missing`, `tensor_mismatch`.
  */
 export async function checkAdapter(adapterDir: string): Promise<void> {
   // Before the files of a folder are missed in it.
@@ -16,5 +17,10 @@ export async function checkAdapter(adapterDir: string): Promise<void> {
     throw new ModelBuildError('unsupported', message, { file: adapterDir });
   }
   await checkReadable(adapterDir);
-  await (await LoraAdapter.open(adapterDir)).close();
+  const adapter = await LoraAdapter.open(adapterDir);
+  try {
+    adapter.checkPairs();
+  } finally {
+    await adapter.close();
+  }
 }

@@ -9,5 +9,5 @@ export { type OptimumModelOptions, writeOptimumModel } from './optimum-model.ts'
 export { createTinyGguf, type TinyGguf, type TinyGgufOptions } from './tiny-gguf.ts';
 export { createTinyCheckpoint, type TinyCheckpointOptions } from './tiny-model.ts';
 export { tinyTokenizerFiles } from './tiny-tokenizer.ts';
-export { writeAdapter } from './write-adapter.ts';
+export { createTinyAdapter, writeAdapter } from './write-adapter.ts';
 export type { TensorToWrite } from './write-safetensors.ts';

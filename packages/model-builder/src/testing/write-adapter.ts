@@ -19,3 +19,16 @@ export async function writeAdapter(
   await writeFile(join(folder, ADAPTER_CONFIG_FILE), `${JSON.stringify(json, null, 2)}\n`);
   await writeSafetensors(join(folder, ADAPTER_WEIGHTS_FILE), type, tensors);
 }
+
+/** The smallest adapter folder that is valid by itself: rank one, of no base. `config` is added to its configuration. */
+export function createTinyAdapter(
+  folder: string,
+  config: Readonly<Record<string, unknown>> = {},
+): Promise<void> {
+  const target = 'base_model.model.model.layers.0.self_attn.q_proj';
+  const fill = () => undefined;
+  return writeAdapter(folder, { r: 1, lora_alpha: 1, target_modules: ['q_proj'], ...config }, [
+    { name: `${target}.lora_A.weight`, shape: [1, 2], fill },
+    { name: `${target}.lora_B.weight`, shape: [2, 1], fill },
+  ]);
+}

@@ -1,8 +1,9 @@
 // Weights folders that clients may name: only folders inside the configured checkpoint folder.
 
 import { readdir, realpath } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join, resolve, sep } from 'node:path';
 import type { WeightsFolders } from '@ortler/api';
+import { checkAdapter, ModelBuildError } from '@ortler/model-builder';
 import { findOutside, isInside } from '../../models/confine-weights.ts';
 
 /** @param checkpointDir Absolute path. Keys of a team may name folders in its subfolder of the team's name, other keys all. */
@@ -28,15 +29,28 @@ export function createWeightsFolders(checkpointDir: string): WeightsFolders {
       if (outside !== undefined)
         return { problem: `its file ${outside} is a link out of that folder, or leads nowhere` };
       const hasWeights = (pattern: RegExp) => names.some(name => pattern.test(name));
-      if (names.includes('adapter_config.json'))
-        return hasWeights(/^adapter_model\.safetensors$/)
-          ? { kind: 'lora', path: real }
-          : { problem: 'the folder has an adapter_config.json but no adapter_model.safetensors' };
+      if (names.includes('adapter_config.json')) {
+        if (!hasWeights(/^adapter_model\.safetensors$/))
+          return { problem: 'the folder has an adapter_config.json but no adapter_model.safetensors' };
+        const fault = await findAdapterFault(real);
+        return fault === undefined ? { kind: 'lora', path: real } : { problem: fault };
+      }
       if (names.includes('config.json') && hasWeights(/\.safetensors$/)) return { kind: 'full', path: real };
       if (hasWeights(/\.gguf$/i)) return { problem: GGUF };
       return { problem: 'the folder has neither an adapter_config.json nor a config.json with safetensors' };
     },
   };
+}
+
+/** Why no base could take the adapter, in words that name its files within the folder; undefined when one may. */
+async function findAdapterFault(folder: string): Promise<string | undefined> {
+  try {
+    await checkAdapter(folder);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ModelBuildError)) throw error;
+    return error.message.replaceAll(`${folder}${sep}`, '');
+  }
 }
 
 const GGUF =
