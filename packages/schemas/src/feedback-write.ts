@@ -45,7 +45,9 @@ export const feedbackCreateRequest = z.object({
   feedback_type: indexedText('feedback_type', { minLength: 1 }).describe(
     'Type of feedback, such as `wandb.note.1` or a custom name, of at most 1,024 bytes.',
   ),
-  payload: jsonObject().describe('The feedback itself, a JSON object of at most 1 MiB.'),
+  payload: jsonObject().describe(
+    'The feedback itself, a JSON object of at most 1 MiB. Numbers are doubles: integers beyond ±(2^53 - 1) are rounded.',
+  ),
   id: text({ minLength: 1, maxLength: MAX_FEEDBACK_ID_LENGTH })
     .nullish()
     .describe('Id chosen by the client, which makes the call idempotent. Default: a generated one.'),
