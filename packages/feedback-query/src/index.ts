@@ -30,7 +30,7 @@ export type { QueryDialect } from './compile/dialect.ts';
 export { type IndexReading, payloadIndexExpression } from './compile/payload-index.ts';
 export { type ResultColumn, type ResultRow, toRowText } from './compile/result-row.ts';
 export { clickHouseDialect } from './dialects/clickhouse.ts';
-export { toClickHousePayload } from './dialects/clickhouse-payload.ts';
+export { toClickHouseInteger, toClickHousePayload } from './dialects/clickhouse-payload.ts';
 export { ClickHouseQueryCompiler, toClickHouseParams } from './dialects/clickhouse-query-compiler.ts';
 export {
   createInterruptibleSqliteDialect,

@@ -46,7 +46,7 @@ export const feedbackCreateRequest = z.object({
     'Type of feedback, such as `wandb.note.1` or a custom name, of at most 1,024 bytes.',
   ),
   payload: jsonObject().describe(
-    'The feedback itself, a JSON object of at most 1 MiB. Numbers are doubles: integers beyond ±(2^53 - 1) are rounded.',
+    'The feedback itself, a JSON object of at most 1 MiB. Integers keep their digits within 64 bits; other numbers are doubles.',
   ),
   id: text({ minLength: 1, maxLength: MAX_FEEDBACK_ID_LENGTH })
     .nullish()

@@ -331,6 +331,57 @@ describeOnEveryFeedbackPlace('feedback writes', ({ open, isConcurrent }) => {
     });
   });
 
+  describe('integers beyond 2^53', () => {
+    const [signed, unsigned] = ['-9223372036854775807', '18446744073709551615'];
+    const ids = (id: string) =>
+      custom({ id, payload: { signed: rawJSON(signed), unsigned: rawJSON(unsigned), other: 'x' } });
+    const foundBy = (field: string, literal: unknown) =>
+      feedback.ids({ query: { $expr: { $eq: [{ $getField: field }, { $literal: literal }] } } });
+
+    it('keep their digits within 64 bits, in every answer', async () => {
+      const stored = `{"signed":${signed},"unsigned":${unsigned},"other":"x"}`;
+      expect((await feedback.post('create', ids('a'))).body).toContain(`"payload":${stored}`);
+      const fields = ['payload', 'payload.signed', 'payload.unsigned'];
+      const { body } = await feedback.post('query', { project_id: PROJECT, fields });
+      expect(body).toBe(
+        `{"result":[{"payload":${stored},"payload.signed":${signed},"payload.unsigned":${unsigned}}]}`,
+      );
+    });
+
+    it('compare as texts with all digits and as numbers with doubles', async () => {
+      await feedback.post('create', ids('a'));
+      expect(await foundBy('payload.unsigned', unsigned)).toEqual(['a']);
+      expect(await foundBy('payload.unsigned', '18446744073709551616')).toEqual([]);
+      expect(await foundBy('payload.unsigned', 2 ** 64)).toEqual(['a']);
+      expect(await foundBy('payload.signed', rawJSON('-9223372036854775806'))).toEqual(['a']);
+      expect(await foundBy('payload.signed', -(2 ** 53))).toEqual([]);
+    });
+
+    it('are part of the content under an id', async () => {
+      expect((await feedback.post('create', ids('a'))).statusCode).toBe(200);
+      expect((await feedback.post('create', ids('a'))).statusCode).toBe(200);
+      const other = custom({
+        id: 'a',
+        payload: { other: 'x', signed: rawJSON(signed), unsigned: rawJSON(unsigned) },
+      });
+      expect((await feedback.post('create', other)).statusCode).toBe(200);
+      const rounded = custom({
+        id: 'a',
+        payload: { signed: rawJSON(signed), unsigned: 2 ** 64, other: 'x' },
+      });
+      expect((await feedback.post('create', rounded)).statusCode).toBe(409);
+    });
+
+    it('are doubles outside 64 bits', async () => {
+      const wide = custom({ id: 'w', payload: { n: rawJSON('123456789012345678901') } });
+      for (const _ of [1, 2]) expect((await feedback.post('create', wide)).statusCode).toBe(200);
+      expect(await feedback.rows({ fields: ['payload.n'] })).toEqual([
+        { 'payload.n': 123456789012345680000 },
+      ]);
+      expect(await foundBy('payload.n', 123456789012345680000)).toEqual(['w']);
+    });
+  });
+
   describe('batch', () => {
     it('answers in the order of the batch', async () => {
       const batch = ['c', 'a', 'b'].map(id => custom({ id, payload: { of: id } }));

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { toStorableText } from './storable-json.ts';
+import { toPayloadDump, toStorableText } from './storable-json.ts';
 
 const anyValue = fc.letrec(tie => ({
   value: fc.oneof(
@@ -28,6 +28,14 @@ it('writes large values too, and integers of any size as doubles', async () => {
   }));
   expect(await toStorableText(large, 'payload')).toBe(JSON.stringify(large));
   expect(await toStorableText({ a: 2n ** 63n }, 'payload')).toBe('{"a":9223372036854776000}');
+});
+
+it('keeps the digits of integers within 64 bits in payloads', async () => {
+  const [min, max] = [-(2n ** 63n), 2n ** 64n - 1n];
+  expect(await toPayloadDump({ a: [min, max] })).toBe(`{"a":[${min},${max}]}`);
+  expect(await toPayloadDump({ a: [min - 1n, max + 1n] })).toBe(
+    '{"a":[-9223372036854776000,18446744073709552000]}',
+  );
 });
 
 it('names what no database stores', async () => {

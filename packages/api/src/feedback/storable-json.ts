@@ -1,5 +1,5 @@
-// Client input as JSON that every database stores: numbers are doubles, text contains no NUL and no unpaired
-// surrogates, nesting is limited.
+// Client input as JSON that every database stores: numbers are doubles or, in payloads, integers of 64 bits; text contains no NUL and
+// no unpaired surrogates, nesting is limited.
 
 import { Turns } from '@ortler/worker';
 import { ApiError } from '../trpc/errors.ts';
@@ -11,11 +11,23 @@ const MAX_DEPTH = 128;
 /** Values between two looks at the clock. */
 const VALUES_PER_PAUSE = 256;
 
+/** Integers that every database reads as numbers, signed or not. */
+const MIN_INTEGER = -(2n ** 63n);
+const MAX_INTEGER = 2n ** 64n - 1n;
+
+/** Text of a value that is no object or list; undefined for what JSON leaves out. Throws: `invalid_parameter`. */
+type WriteLeaf = (value: unknown, place: string) => string | undefined;
+
 /**
- * As `toStorableText`. Throws: `invalid_parameter` also for more than `MAX_PAYLOAD_LENGTH`.
+ * As `toStorableText`, but integers within 64 bits keep their digits. Throws: `invalid_parameter` also for more than
+ * `MAX_PAYLOAD_LENGTH`.
  */
 export async function toPayloadDump(payload: Readonly<Record<string, unknown>>): Promise<string> {
-  const dump = await toStorableText(payload, 'payload');
+  const dump = await toText(payload, 'payload', (value, place) =>
+    typeof value === 'bigint' && value >= MIN_INTEGER && value <= MAX_INTEGER
+      ? String(value)
+      : toLeafText(value, place),
+  );
   if (dump.length > MAX_PAYLOAD_LENGTH) throw refusal('payload', 'Feedback payload too large');
   return dump;
 }
@@ -34,7 +46,11 @@ interface OpenValue {
  * The text that `JSON.stringify` gives, with integers of any size as doubles. Written value by value, with turns of the event loop: a
  * value may have megabytes. Throws: `invalid_parameter` for one that cannot be stored.
  */
-export async function toStorableText(root: object, place: string): Promise<string> {
+export function toStorableText(root: object, place: string): Promise<string> {
+  return toText(root, place, toLeafText);
+}
+
+async function toText(root: object, place: string, writeLeaf: WriteLeaf): Promise<string> {
   const turns = new Turns();
   const open: OpenValue[] = [];
   let text = '';
@@ -63,7 +79,7 @@ export async function toStorableText(root: object, place: string): Promise<strin
     level.next += 1;
     const item = (level.value as Readonly<Record<string | number, unknown>>)[key];
     const isNested = isStructure(item);
-    const leaf = isNested ? '' : toLeafText(item, place);
+    const leaf = isNested ? '' : writeLeaf(item, place);
     // `undefined` is not a value of an object, and null in a list.
     if (leaf === undefined && level.keys !== null) continue;
     if (level.hasItems) parts.push(',');
@@ -85,7 +101,7 @@ function isStructure(value: unknown): value is object {
   );
 }
 
-/** Undefined for what JSON leaves out. Throws: `invalid_parameter`. */
+/** Integers of any size as doubles. */
 function toLeafText(value: unknown, place: string): string | undefined {
   return JSON.stringify(typeof value === 'object' ? value : storable(value, place, 0));
 }

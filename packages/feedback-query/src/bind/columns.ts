@@ -79,6 +79,6 @@ export interface FeedbackColumns {
 export interface FeedbackRecord extends FeedbackColumns {
   /** Unit: milliseconds since 1970. */
   readonly created_at_ms: number;
-  /** `JSON.stringify` of an object. */
+  /** `JSON.stringify` of an object; integers within 64 bits have all their digits. */
   readonly payload_dump: string;
 }

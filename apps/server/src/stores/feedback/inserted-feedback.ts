@@ -4,7 +4,7 @@
 
 import { ApiError, type FeedbackRecord, type InsertedFeedback } from '@ortler/api';
 import { COLUMNS, type ResultColumn, type ResultRow, toRowText } from '@ortler/feedback-query';
-import { parseNatively } from '@ortler/json';
+import { parseLosslessJson, parseNatively } from '@ortler/json';
 
 /** The answer for a record that is new. */
 export function asNew(record: FeedbackRecord): InsertedFeedback {
@@ -45,13 +45,13 @@ function isSameFeedback(record: FeedbackRecord, stored: ResultRow): boolean {
 
 /** Most databases give the text back that they were given: then nothing needs to be parsed. */
 function isSameJsonText(left: string, right: string): boolean {
-  return left === right || isSameJson(parseNatively(left), parseNatively(right));
+  return left === right || isSameJson(parseLosslessJson(left), parseLosslessJson(right));
 }
 
 /** Equality of JSON values; the order of keys does not count, because PostgreSQL keeps its own. */
 function isSameJson(left: unknown, right: unknown): boolean {
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null)
-    return left === right;
+    return left === right || isSameNumber(left, right);
   if (Array.isArray(left) !== Array.isArray(right)) return false;
   const [leftEntries, rightKeys] = [Object.entries(left), Object.keys(right)];
   return (
@@ -61,4 +61,13 @@ function isSameJson(left: unknown, right: unknown): boolean {
         Object.hasOwn(right, key) && isSameJson(value, (right as Record<string, unknown>)[key]),
     )
   );
+}
+
+/** ClickHouse has a double where the text of the record has the digits of an integer beyond 64 bits. */
+function isSameNumber(left: unknown, right: unknown): boolean {
+  const areBoth =
+    typeof left === 'bigint'
+      ? typeof right === 'number'
+      : typeof left === 'number' && typeof right === 'bigint';
+  return areBoth && Number(left) === Number(right);
 }

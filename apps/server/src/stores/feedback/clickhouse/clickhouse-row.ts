@@ -2,8 +2,8 @@
 // versions of one row: the highest version is current, and a tombstone (is_removed = 1) deletes the row.
 
 import { ApiError, type FeedbackRecord } from '@ortler/api';
-import { toClickHousePayload } from '@ortler/feedback-query';
-import { parseNatively } from '@ortler/json';
+import { toClickHouseInteger } from '@ortler/feedback-query';
+import { replaceBigIntegers } from '@ortler/json';
 
 /** The latest row version of one key. An id has one key for each created_at it was ever stored with. */
 export interface RowVersion {
@@ -27,7 +27,7 @@ export function toVersionRow(record: FeedbackRecord, version: number): object {
     ...same,
     version,
     created_at: toClickHouseMoment(created_at_ms),
-    payload_dump: toClickHousePayload(parseNatively(payload_dump) as Record<string, unknown>),
+    payload_dump: replaceBigIntegers(payload_dump, toClickHouseInteger),
   };
 }
 
