@@ -180,6 +180,12 @@ describe('tools', () => {
       { structured_outputs: { structural_tag: '{"type":"structural_tag","format":{"type":"any_text"}}' } },
       'structured_outputs',
     ],
+    [{ structured_outputs: { regex: '[0-9]{2' } }, 'structured_outputs'],
+    [{ structured_outputs: { grammar: 'root ::= other' } }, 'structured_outputs'],
+    [
+      { response_format: { json_schema: { name: 'a', schema: { type: 'number', minimum: 5, maximum: 1 } } } },
+      'response_format',
+    ],
   ])('are refused with %j by name', async (fields, param) => {
     const { status, text } = await post({ messages: MESSAGES, tools: TOOLS, ...fields });
     expect({ status, param: JSON.parse(text).error.param }).toEqual({ status: 400, param });

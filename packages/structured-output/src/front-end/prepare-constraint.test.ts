@@ -285,6 +285,25 @@ const REFUSALS: readonly (readonly [ConstraintSpec, RegExp])[] = [
     /not cannot be enforced.*#\/format\/content\/json_schema\/not/,
   ],
   [tag({ format: { type: 'sequence', elements: [{ type: 'any_text' }, number] } }), /Free text/],
+  // A part that llguidance refuses is named by its place in the tag, not by a line of our text.
+  [
+    tag({ format: asTag('<', { type: 'regex', pattern: '[0-9]{2' }, '>') }),
+    /unclosed counted repetition.*\(at #\/format\/content\/pattern\)\.$/s,
+  ],
+  [
+    tag({
+      format: asTag(
+        '<',
+        { type: 'json_schema', json_schema: { type: 'number', minimum: 5, maximum: 1 } },
+        '>',
+      ),
+    }),
+    /^The constraint cannot be compiled: Unsatisfiable schema: .*\(at #\/format\/content\/json_schema\)\.$/,
+  ],
+  [
+    tag({ format: asTag('<', { type: 'grammar', grammar: 'root ::= "a' }, '>') }),
+    /not closed \(at #\/format\/content\/grammar, line 1\)/,
+  ],
 ];
 
 describe('prepared constraints', () => {

@@ -2,7 +2,7 @@
 // cannot be checked, because only the grammar knows where in it they begin.
 
 import { printJson } from '@ortler/json';
-import type { PreparedConstraint } from '../constraint.ts';
+import type { Grammar, PreparedConstraint } from '../constraint.ts';
 import type { JsonStyle } from '../constraint-spec.ts';
 import { type CompileOptions, compiles, dryRun } from '../dry-run/dry-run.ts';
 import { ebnfToRules } from '../ebnf/ebnf-to-lark.ts';
@@ -24,15 +24,29 @@ export interface TagSource {
   readonly style: JsonStyle;
 }
 
-/** Throws: `invalid_constraint` naming the place. */
-export function compileTag({ tag, style }: TagSource, options: CompileOptions): PreparedConstraint {
-  const text = tagToLark(tag, options.specialTokens, createLeaves(style, options));
-  const shape = tagToShape(tag);
-  const form = hasValues(shape) ? toJsonForm(style, { hasLongNumbers: false, shape }) : undefined;
-  return dryRun({ kind: 'lark', text, ...(form !== undefined && { form }) }, options);
+/** A schema or a pattern inside a tag, as a grammar of its own. */
+interface TagPart {
+  readonly grammar: Grammar;
+  readonly place: string;
 }
 
-function createLeaves(style: JsonStyle, options: CompileOptions): TagLeaves {
+/** Throws: `invalid_constraint` naming the place. */
+export function compileTag({ tag, style }: TagSource, options: CompileOptions): PreparedConstraint {
+  const parts: TagPart[] = [];
+  const text = tagToLark(tag, options.specialTokens, createLeaves(style, options, parts));
+  const shape = tagToShape(tag);
+  const form = hasValues(shape) ? toJsonForm(style, { hasLongNumbers: false, shape }) : undefined;
+  try {
+    return dryRun({ kind: 'lark', text, ...(form !== undefined && { form }) }, options);
+  } catch (error) {
+    // llguidance blames a line of our own text; a part that fails alone is the caller's, at a place that the caller knows.
+    for (const { grammar, place } of parts) dryRun(grammar, options, place);
+    throw error;
+  }
+}
+
+/** Mutates: appends to `parts`. */
+function createLeaves(style: JsonStyle, options: CompileOptions, parts: TagPart[]): TagLeaves {
   const { limits, fitsMaskBudget } = options;
   return {
     toJson: ({ schema, place, isLenient = false }) => {
@@ -45,16 +59,20 @@ function createLeaves(style: JsonStyle, options: CompileOptions): TagLeaves {
         refuseUnenforced(normalised, place);
         refuseUnproven(normalised, place, options);
       }
-      return withStyle(normalised.schema, style, { coercesOneOf: isLenient, extent: 'part' });
+      const written = withStyle(normalised.schema, style, { coercesOneOf: isLenient, extent: 'part' });
+      parts.push({ grammar: { kind: 'json_schema', text: printJson(written) }, place });
+      return written;
     },
     toRegex: (pattern, place) => {
       const text = checkRegex(pattern, place, limits);
-      checkMaskCost(pattern, { kind: 'regex', text }, place, fitsMaskBudget);
+      const grammar: Grammar = { kind: 'regex', text };
+      checkMaskCost(pattern, grammar, place, fitsMaskBudget);
+      parts.push({ grammar, place });
       return text;
     },
     toRules: (grammar, prefix, place) => {
-      if (!isEbnf(grammar)) refuse(place, 'A grammar inside a structural tag must be EBNF');
-      return ebnfToRules(grammar, limits, prefix);
+      if (!isEbnf(grammar)) refuse(place, 'A grammar inside a structural tag, or beside tools, must be EBNF');
+      return within(place, () => ebnfToRules(grammar, limits, prefix));
     },
   };
 }
@@ -75,13 +93,13 @@ function refuseUnproven({ schema, oneOfs }: NormalisedSchema, place: string, opt
   if (!compilesAs(false) && compilesAs(true)) refuseOneOf(first, place);
 }
 
-/** Places in a schema -> places in the constraint that it is a part of. */
+/** Places in a schema or a grammar -> places in the constraint that it is a part of. */
 function within<Result>(place: string, work: () => Result): Result {
   try {
     return work();
   } catch (error) {
     if (!(error instanceof ConstraintError)) throw error;
-    const message = error.message.replace('(at #', () => `(at ${place}`);
+    const message = error.message.replace(/\(at (?:#|grammar\b)/, () => `(at ${place}`);
     throw new ConstraintError(error.code, message, { cause: error });
   }
 }
