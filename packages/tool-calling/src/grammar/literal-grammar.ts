@@ -25,7 +25,8 @@ import { ToolGrammarError } from './tool-grammar-error.ts';
 type LiteralsForm = Extract<ArgumentsForm, { readonly kind: 'literals' }>;
 
 const DEPTH_LIMIT = 32;
-const ARGUMENT_NAME = /^[A-Za-z_]\w*$/;
+/** A name that is read as it is written: it has no white space and no mark of a notation. */
+const ARGUMENT_NAME = /^[^\s=:,()[\]{}"'<>]+$/;
 /** Names of arguments where the schema names none. */
 const ANY_ARGUMENT = '[A-Za-z_][A-Za-z0-9_]{0,63}';
 /** Where any property may be the first one, the grammar repeats all later ones for each. */

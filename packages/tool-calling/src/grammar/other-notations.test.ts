@@ -86,6 +86,13 @@ describe.each(['qwen3-coder', 'deepseek-v4', 'minicpm-5', 'pythonic', 'gemma-4']
     expect(values.some(({ a }) => Object.keys(a).length > 0)).toBe(true);
   });
 
+  it('writes names that are no identifiers', async () => {
+    const names = ['Content-Type', '$filter', '@odata.type', '3d', 'état', 'class'];
+    const properties = Object.fromEntries(names.map(each => [each, { type: 'integer', maximum: 9 }]));
+    for (const value of await write(toolOf({ type: 'object', properties, required: names }, true)))
+      expect(Object.keys(value as object)).toEqual(names);
+  });
+
   it('writes no arguments of a function that declares none', async () => {
     for (const value of await write(toolOf({ type: 'object', properties: {} }, false)))
       expect(value).toEqual({});
@@ -139,6 +146,14 @@ describe.each(['qwen3-coder', 'deepseek-v4', 'minicpm-5', 'pythonic', 'gemma-4']
     readCalls(dialect, [tool], ['<tool_call>\n<function=f>\n<parameter=a>\nx\n</parameter>\n']);
     expect(performance.now() - startMs).toBeLessThan(2000);
   });
+});
+
+it.each(['a=b', 'a:b', 'a b', 'a)', '}', ','])('the name %j, which would end early, is refused', name => {
+  const tool = toolOf({ type: 'object', properties: { [name]: {} } }, false);
+  for (const dialect of ['pythonic', 'gemma-4'] as const)
+    expect(() => grammarOf(NAMED_DIALECTS[dialect].dialect, tool)).toThrow(
+      'The name of this argument cannot be written',
+    );
 });
 
 it.each([
