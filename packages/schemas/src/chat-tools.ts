@@ -12,7 +12,7 @@ export const functionDefinition = z.object({
   strict: laxBoolean()
     .nullish()
     .describe(
-      'True: keywords of the schema that cannot be enforced are refused. The arguments of a call satisfy the schema in either case.',
+      'True: keywords of the schema that cannot be enforced are refused. Otherwise they are left out, and all others are enforced.',
     ),
 });
 export type FunctionDefinition = z.output<typeof functionDefinition>;
