@@ -47,6 +47,37 @@ it.each([
   }
 });
 
+it.each([
+  ['an enum that a reference leads to', { $ref: '#/$defs/colour' }, '{"red":1}', '{"blue":1}'],
+  ['a chain of references', { $ref: '#/$defs/tint', title: 'Tint' }, '{"grün":1}', '{"":1}'],
+  ['a format', { format: 'date' }, '{"2024-02-29":1}', '{"2023-02-29":1}'],
+  [
+    'another format',
+    { format: 'uuid' },
+    `{"${'0'.repeat(8)}-0000-0000-0000-${'0'.repeat(12)}":1}`,
+    '{"0":1}',
+  ],
+])('names of %s are enforced', (_, propertyNames, good, bad) => {
+  const schema = {
+    type: 'object',
+    propertyNames,
+    additionalProperties: integer,
+    $defs: {
+      colour: { type: 'string', enum: ['red', 'grün'], description: 'As Pydantic writes an Enum.' },
+      tint: { $ref: '#/$defs/colour' },
+    },
+  };
+  const constraint = prepared(schema, true);
+  expect([good, '{}', bad].map(text => allows(constraint, text))).toEqual([true, true, false]);
+});
+
+it('names of a reference that leads nowhere, or to itself, are left to the check of the finished text', () => {
+  for (const propertyNames of [{ $ref: '#/$defs/none' }, { $ref: '#/$defs/own' }]) {
+    const schema = { type: 'object', propertyNames, $defs: { own: { $ref: '#/$defs/own' } } };
+    expect(prepared(schema).check).not.toBeNull();
+  }
+});
+
 it('required names that a pattern matches have its schema, others are allowed by it as before', () => {
   const schema = {
     type: 'object',

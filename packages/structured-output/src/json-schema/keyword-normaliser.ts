@@ -43,6 +43,8 @@ export interface KeywordNormaliser {
   descend(schema: JsonValue, at: SchemaPlace, ...steps: readonly (string | number)[]): JsonValue;
   /** A schema for the same value. */
   branch(schema: JsonValue, at: SchemaPlace, ...steps: readonly (string | number)[]): JsonValue;
+  /** The schema that one stands for which says no more than a reference; every other one as it is. */
+  follow(schema: JsonValue, at: SchemaPlace): JsonValue;
   /** The keyword is not enforced by the grammar. */
   markUnenforced(keyword: string, at: SchemaPlace): void;
   /** The finished text is checked although every keyword is enforced. */

@@ -148,6 +148,10 @@ class SchemaNormaliser implements KeywordNormaliser {
     return this.normalise(schema, { ...at, place, depth: at.depth + 1, isShared: at.sharesBranches });
   }
 
+  follow(schema: JsonValue, { base }: SchemaPlace): JsonValue {
+    return this.#references.follow({ schema, base }).schema;
+  }
+
   markUnenforced(keyword: string, at: SchemaPlace): void {
     this.#unenforced.push({ keyword, place: pointer(at.place, keyword) });
   }

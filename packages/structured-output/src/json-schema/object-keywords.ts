@@ -4,6 +4,7 @@ import { emptyMap, isList, isMap, type JsonMap, type JsonValue } from '@ortler/j
 import { pointer, refuse } from '../refuse.ts';
 import { compileEcma } from '../regex/ecma-regex.ts';
 import { declaresInBranches } from './closed-objects.ts';
+import { STRING_FORMATS } from './formats.ts';
 import { checkCount, type KeywordNormaliser, type SchemaPlace } from './keyword-normaliser.ts';
 import { readDependencies } from './legacy-drafts.ts';
 import { translatePattern } from './string-keywords.ts';
@@ -82,7 +83,10 @@ function takeOpenProperties(
     if (propertyNames !== undefined && propertyNames !== true) normaliser.markUnenforced('propertyNames', at);
     return;
   }
-  const names = propertyNames === undefined || propertyNames === true ? null : namePattern(propertyNames);
+  const names =
+    propertyNames === undefined || propertyNames === true
+      ? null
+      : namePattern(normaliser.follow(propertyNames, at));
   if (propertyNames === undefined || propertyNames === true || names === null) {
     if (isExplicit) out.additionalProperties = additional;
     if (propertyNames !== undefined && propertyNames !== true) normaliser.markUnenforced('propertyNames', at);
@@ -174,6 +178,10 @@ function namePattern(schema: JsonValue): string | null {
   if ((type !== undefined && type !== 'string') || keywords.length !== 1) return null;
   const value = rest[keywords[0]!]!;
   if (keywords[0] === 'pattern' && typeof value === 'string') return value;
+  if (keywords[0] === 'format' && typeof value === 'string') {
+    const format = STRING_FORMATS.get(value);
+    return format === undefined || format.maxLength !== undefined ? null : format.pattern;
+  }
   const list = keywords[0] === 'enum' && isList(value) ? value : keywords[0] === 'const' ? [value] : null;
   if (list === null || !list.every(name => typeof name === 'string')) return null;
   return `^(?:${list.map(name => name.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')).join('|')})$`;

@@ -41,6 +41,19 @@ export class SchemaReferences {
     return resource === undefined ? null : walk(resource, fragment);
   }
 
+  /** The schema that one stands for which says no more than a reference; every other one as it is. */
+  follow(from: Located): Located {
+    const seen = new Set<JsonValue>();
+    let found = from;
+    while (isOnlyReference(found.schema) && !seen.has(found.schema)) {
+      seen.add(found.schema);
+      const target = this.resolve(found.schema.$ref, found.base);
+      if (target === null) break;
+      found = target;
+    }
+    return found;
+  }
+
   #index(value: JsonValue, base: string): void {
     if (isList(value)) for (const item of value) this.#index(item, base);
     if (!isMap(value)) return;
@@ -58,6 +71,13 @@ export class SchemaReferences {
   #add(uri: string, schema: JsonValue, base: string): void {
     if (!this.#byUri.has(uri)) this.#byUri.set(uri, { schema, base });
   }
+}
+
+const NAMING_KEYWORDS = new Set(['$ref', 'title', 'description']);
+
+function isOnlyReference(schema: JsonValue): schema is JsonMap & { readonly $ref: string } {
+  if (!isMap(schema) || typeof schema.$ref !== 'string') return false;
+  return Object.keys(schema).every(keyword => NAMING_KEYWORDS.has(keyword));
 }
 
 /** Follows a JSON pointer, taking over the ids on its way. */
