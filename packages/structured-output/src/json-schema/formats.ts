@@ -4,10 +4,15 @@
 export interface StringFormat {
   /** Matches the whole string. */
   readonly pattern: string;
+  /** Matches the strings that are generated, where these are fewer. */
+  readonly generated?: string;
   readonly maxLength?: number;
 }
 
 const LEAP_YEAR = '(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)';
+/** Python has no year 0. */
+const YEARS_FROM_1 = '(?:000[1-9]|00[1-9][0-9]|0[1-9][0-9]{2}|[1-9][0-9]{3})';
+const LEAP_YEAR_FROM_1 = LEAP_YEAR.replace('(?:[02468][048]|', '(?:0[48]|[2468][048]|');
 const DAY_OF_MONTH = [
   '(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])',
   '(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)',
@@ -72,13 +77,25 @@ const VARIABLE = `(?:[A-Za-z0-9_]|%${HEX}{2})(?:\\.?(?:[A-Za-z0-9_]|%${HEX}{2}))
 const TEMPLATE = `(?:[^\\x00-\\x20"'<>%\\\\^\`{|}]|%${HEX}{2}|\\{[+#./;?&=,!@|]?${VARIABLE}(?:,${VARIABLE})*\\})*`;
 
 const whole = (pattern: string): string => `^(?:${pattern})$`;
+/** Digits of a number of any length, as nanoseconds have: a small model goes on with them without an end. */
+const DIGITS = '[0-9]{1,9}';
+/** A format of time, whose numbers have an end where they are generated. */
+const timeFormat = (pattern: string): StringFormat => ({
+  pattern: whole(pattern),
+  generated: whole(
+    pattern
+      .replace(LEAP_YEAR, () => LEAP_YEAR_FROM_1)
+      .replace('[0-9]{4}-', `${YEARS_FROM_1}-`)
+      .replaceAll('[0-9]+', DIGITS),
+  ),
+});
 
 /** Sources: RFC 3339 (dates, durations), 5321 (email), 1123 (hostname), 2673, 4291, 4122, 3986, 3987, 6901. */
 export const STRING_FORMATS: ReadonlyMap<string, StringFormat> = new Map<string, StringFormat>([
-  ['date', { pattern: whole(DATE) }],
-  ['time', { pattern: whole(TIME) }],
-  ['date-time', { pattern: whole(`${DATE}[tT]${TIME}`) }],
-  ['duration', { pattern: whole(DURATION) }],
+  ['date', timeFormat(DATE)],
+  ['time', timeFormat(TIME)],
+  ['date-time', timeFormat(`${DATE}[tT]${TIME}`)],
+  ['duration', timeFormat(DURATION)],
   ['email', { pattern: whole(`${ATOM}(?:\\.${ATOM})*@${MAIL_DOMAIN}`), maxLength: 254 }],
   ['hostname', { pattern: whole(`${LABEL}(?:\\.${LABEL})*`), maxLength: 253 }],
   ['ipv4', { pattern: whole(IPV4) }],

@@ -180,7 +180,9 @@ function namePattern(schema: JsonValue): string | null {
   if (keywords[0] === 'pattern' && typeof value === 'string') return value;
   if (keywords[0] === 'format' && typeof value === 'string') {
     const format = STRING_FORMATS.get(value);
-    return format === undefined || format.maxLength !== undefined ? null : format.pattern;
+    return format === undefined || format.maxLength !== undefined
+      ? null
+      : (format.generated ?? format.pattern);
   }
   const list = keywords[0] === 'enum' && isList(value) ? value : keywords[0] === 'const' ? [value] : null;
   if (list === null || !list.every(name => typeof name === 'string')) return null;

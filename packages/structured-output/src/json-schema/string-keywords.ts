@@ -26,7 +26,7 @@ export function normaliseStringKeywords(
   const known = typeof format === 'string' ? STRING_FORMATS.get(format) : undefined;
   if (known === undefined) return;
   also.push({
-    pattern: `^${translateSearchPattern(known.pattern).pattern}$`,
+    pattern: `^${translateSearchPattern(known.generated ?? known.pattern).pattern}$`,
     ...(known.maxLength !== undefined && { maxLength: known.maxLength }),
   });
 }
