@@ -71,6 +71,16 @@ it.each([
   expect([good, '{}', bad].map(text => allows(constraint, text))).toEqual([true, true, false]);
 });
 
+it.each([{ type: 'string' }, { title: 'Name' }, { $ref: '#/$defs/text' }])(
+  'names of %j are any names, as Zod writes a record',
+  propertyNames => {
+    const schema = { type: 'object', propertyNames, $defs: { text: { type: 'string' } } };
+    const constraint = prepared({ ...schema, additionalProperties: integer }, true);
+    expect(constraint.check).toBeNull();
+    expect(['{"a b":1}', '{"a":""}'].map(text => allows(constraint, text))).toEqual([true, false]);
+  },
+);
+
 it('names of a reference that leads nowhere, or to itself, are left to the check of the finished text', () => {
   for (const propertyNames of [{ $ref: '#/$defs/none' }, { $ref: '#/$defs/own' }]) {
     const schema = { type: 'object', propertyNames, $defs: { own: { $ref: '#/$defs/own' } } };

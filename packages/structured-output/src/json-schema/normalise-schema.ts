@@ -8,7 +8,6 @@ import { compileEcma } from '../regex/ecma-regex.ts';
 import { sharesBranches } from './closed-objects.ts';
 import { collectConjuncts, namesOf } from './conjuncts.ts';
 import { provenOneOfs } from './disjoint.ts';
-import { roundIntegerBounds } from './integer-bounds.ts';
 import {
   checkCount,
   type KeywordNormaliser,
@@ -17,6 +16,7 @@ import {
 } from './keyword-normaliser.ts';
 import { isLegacyDraft, readTuple, rewriteExclusiveBounds } from './legacy-drafts.ts';
 import { normaliseMultipleOf } from './multiple-of.ts';
+import { boundWithin64Bits, roundIntegerBounds } from './number-bounds.ts';
 import { normaliseObjectKeywords } from './object-keywords.ts';
 import { removeUnproductive } from './remove-unproductive.ts';
 import { DATA_KEYWORDS, SchemaReferences } from './resolve-ref.ts';
@@ -282,7 +282,7 @@ class SchemaNormaliser implements KeywordNormaliser {
   #takeNumber(keyword: string, value: JsonValue, place: string): JsonValue {
     const number = checkNumber(value, keyword, place);
     if (typeof number === 'bigint') this.#isApproximate = true;
-    return Number(number);
+    return boundWithin64Bits(keyword, Number(number));
   }
 }
 

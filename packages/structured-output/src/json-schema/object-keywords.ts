@@ -43,7 +43,8 @@ function takeOpenProperties(
   at: SchemaPlace,
   out: Record<string, JsonValue>,
 ): void {
-  const { additionalProperties, propertyNames } = source;
+  const { additionalProperties } = source;
+  const propertyNames = readNames(normaliser, source.propertyNames, at);
   const patterns = readMap(source.patternProperties, at, 'patternProperties');
   const isClosed =
     additionalProperties === undefined &&
@@ -80,16 +81,13 @@ function takeOpenProperties(
     }
     if (Object.keys(normalised).length > 0) out.patternProperties = normalised;
     if (isExplicit) out.additionalProperties = additional;
-    if (propertyNames !== undefined && propertyNames !== true) normaliser.markUnenforced('propertyNames', at);
+    if (propertyNames !== undefined) normaliser.markUnenforced('propertyNames', at);
     return;
   }
-  const names =
-    propertyNames === undefined || propertyNames === true
-      ? null
-      : namePattern(normaliser.follow(propertyNames, at));
-  if (propertyNames === undefined || propertyNames === true || names === null) {
+  const names = propertyNames === undefined ? null : namePattern(propertyNames);
+  if (names === null) {
     if (isExplicit) out.additionalProperties = additional;
-    if (propertyNames !== undefined && propertyNames !== true) normaliser.markUnenforced('propertyNames', at);
+    if (propertyNames !== undefined) normaliser.markUnenforced('propertyNames', at);
     return;
   }
   const translated = translatePattern(names, pointer(at.place, 'propertyNames'), normaliser);
@@ -168,6 +166,20 @@ function restrictDeclared(
     else properties[name] = { allOf: [own, value] };
   }
   return matched;
+}
+
+/** The schema of names; undefined where every name fits it, because names are strings. */
+function readNames(
+  normaliser: KeywordNormaliser,
+  propertyNames: JsonValue | undefined,
+  at: SchemaPlace,
+): JsonValue | undefined {
+  if (propertyNames === undefined) return undefined;
+  const schema = normaliser.follow(propertyNames, at);
+  if (!isMap(schema)) return schema === true ? undefined : schema;
+  const { type = 'string', title: _, description: __, ...rest } = schema;
+  const isAny = Object.keys(rest).length === 0 && [type].flat().includes('string');
+  return isAny ? undefined : schema;
 }
 
 /** A pattern for the names that a simple schema allows; null for other schemas. */

@@ -1,6 +1,17 @@
-// Bounds of integers, rounded inwards to whole numbers: llguidance fails on those that have none between them.
+// Bounds of numbers as llguidance takes them. Those of integers are rounded inwards to whole numbers: it fails on those that have
+// none between them.
 
 import { isList, type JsonValue } from '@ortler/json';
+
+/** The greatest double below 2^63. */
+const MOST = 2 ** 63 - 2 ** 10;
+
+/** A bound that is too far away for 64 bits comes nearer: llguidance compiles none beyond. */
+export function boundWithin64Bits(keyword: string, bound: number): number {
+  if (/minimum$/i.test(keyword)) return Math.max(bound, -MOST);
+  if (/maximum$/i.test(keyword)) return Math.min(bound, MOST);
+  return bound;
+}
 
 /** Mutates: `out`. */
 export function roundIntegerBounds(out: Record<string, JsonValue>): void {
