@@ -71,6 +71,15 @@ it.each([
   expect([good, '{}', bad].map(text => allows(constraint, text))).toEqual([true, true, false]);
 });
 
+it('names of a list come once each', () => {
+  const schema = { type: 'object', propertyNames: { enum: ['a', 'b'] }, additionalProperties: integer };
+  const constraint = prepared(schema, true);
+  const texts = ['{}', '{"b":1}', '{"a":1,"b":2}', '{"a":1,"a":2}', '{"b":1,"b":2}'];
+  expect(texts.map(text => allows(constraint, text))).toEqual([true, true, true, false, false]);
+  for (const count of [{ minProperties: 2 }, { maxProperties: 1 }])
+    expect(allows(prepared({ ...schema, ...count }, true), '{"a":1}')).toBe('maxProperties' in count);
+});
+
 it.each([{ type: 'string' }, { title: 'Name' }, { $ref: '#/$defs/text' }])(
   'names of %j are any names, as Zod writes a record',
   propertyNames => {

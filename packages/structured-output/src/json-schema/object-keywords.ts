@@ -96,6 +96,8 @@ function takeOpenProperties(
     normaliser.markUnenforced('propertyNames', at);
     return;
   }
+  const listed = isMap(propertyNames) ? nameList(propertyNames) : null;
+  if (listed !== null && mayDeclare(listed, source)) declare(out, listed);
   declareMatched(out, [names]);
   const matched = restrictDeclared(normaliser, at, out, names, additional);
   if (hasOtherNames(normaliser, translated, matched)) out.patternProperties = { [translated]: additional };
@@ -196,9 +198,21 @@ function namePattern(schema: JsonValue): string | null {
       ? null
       : (format.generated ?? format.pattern);
   }
-  const list = keywords[0] === 'enum' && isList(value) ? value : keywords[0] === 'const' ? [value] : null;
-  if (list === null || !list.every(name => typeof name === 'string')) return null;
-  return `^(?:${list.map(name => name.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')).join('|')})$`;
+  const list = nameList(rest);
+  return list === null
+    ? null
+    : `^(?:${list.map(name => name.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')).join('|')})$`;
+}
+
+function nameList({ enum: values, const: value }: JsonMap): readonly string[] | null {
+  const list = isList(values) ? values : value === undefined ? null : [value];
+  return list?.every(name => typeof name === 'string') ? (list as readonly string[]) : null;
+}
+
+/** Names that are declared come once each; those of a pattern may come again, which a small model does without an end. */
+function mayDeclare(names: readonly string[], { minProperties = 0, maxProperties }: JsonMap): boolean {
+  const hasRoom = maxProperties === undefined || Number(maxProperties) >= names.length;
+  return names.length <= MAX_ALTERNATIVES && hasRoom && Number(minProperties) <= 1;
 }
 
 function takeCounts(
