@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { entryModule } from '@ortler/worker';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { coreLinkConformance, echoRequest, RecordingListener } from '../../test/core-link-conformance.ts';
 import { HANG_TOKEN, SCRIPTED_CORE_OPTIONS, SCRIPTED_EOS_TOKEN } from '../testing/scripted-core.ts';
 import type { CoreLink } from './core-link.ts';
@@ -71,6 +71,24 @@ describe('process link', () => {
     const { link, pids } = await start();
     await link.close();
     expect(isAlive(pids[0]!)).toBe(false);
+  });
+
+  test('loads the model although the callback for its process throws', async () => {
+    const queue = vi.spyOn(globalThis, 'queueMicrotask').mockImplementation(() => undefined);
+    const link = createProcessLink(SCRIPTED_CORE_OPTIONS, {
+      entry,
+      onOutput: ignore,
+      onSpawn: () => {
+        throw new Error('The host has a fault.');
+      },
+    });
+    open.push(link);
+    await link.start(new RecordingListener());
+    expect(link.state).toBe('ready');
+    // The fault becomes an uncaught exception.
+    expect(queue.mock.calls.map(([task]) => task)).toEqual([expect.any(Function)]);
+    expect(queue.mock.calls[0]![0]).toThrow('The host has a fault.');
+    queue.mockRestore();
   });
 
   test('hands the output of the process to the callback, line by line', async () => {

@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { childEnvironment, type EntryModule, entryModule } from '@ortler/worker';
 import type { FromCoreMessage } from '../protocol/messages.ts';
+import { notifyHost } from '../protocol/notify-host.ts';
 import type { CoreOptions } from '../protocol/options.ts';
 import type { CoreLink } from './core-link.ts';
 import { SupervisedLink, type SupervisedLinkSettings } from './supervised-link.ts';
@@ -42,7 +43,7 @@ export function createProcessLink(options: CoreOptions, settings: ProcessLinkSet
         });
         child.once('exit', (code, signal) => end(`process ended with ${signal ?? `code ${code}`}`));
       });
-      if (child.pid !== undefined) settings.onSpawn?.(child.pid);
+      if (child.pid !== undefined) notifyHost(settings.onSpawn, child.pid);
       forwardLines(child, onOutput);
       child.on('message', message => events.onMessage(message as FromCoreMessage));
       const send = (message: unknown): void => {
@@ -66,6 +67,6 @@ export function createProcessLink(options: CoreOptions, settings: ProcessLinkSet
 function forwardLines(child: ChildProcess, onOutput: (line: string) => void): void {
   for (const stream of [child.stdout, child.stderr]) {
     // Undefined, contrary to its type, when the system could not create another process.
-    if (stream) createInterface({ input: stream }).on('line', onOutput);
+    if (stream) createInterface({ input: stream }).on('line', line => notifyHost(onOutput, line));
   }
 }

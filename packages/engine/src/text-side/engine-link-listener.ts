@@ -4,7 +4,8 @@
 import type { EngineError } from '../errors.ts';
 import type { CoreLinkListener } from '../link/core-link.ts';
 import type { EngineOptions } from '../protocol/engine-options.ts';
-import type { FromCoreMessage } from '../protocol/messages.ts';
+import type { FromCoreMessage, WarmUpProgress } from '../protocol/messages.ts';
+import { notifyHost } from '../protocol/notify-host.ts';
 import { toEngineError } from '../protocol/request-failure.ts';
 import type { OpenRequest } from './open-requests.ts';
 
@@ -14,17 +15,13 @@ export class EngineLinkListener implements CoreLinkListener {
   lastError: EngineError | null = null;
   readyCount = 0;
 
-  readonly onWarmUp: CoreLinkListener['onWarmUp'];
+  readonly #callbacks: Pick<EngineOptions, 'onWarmUp' | 'onFailed' | 'onCacheEvents'>;
 
-  readonly #callbacks: Pick<EngineOptions, 'onFailed' | 'onCacheEvents'>;
-
-  constructor({
-    onWarmUp,
-    ...callbacks
-  }: Pick<EngineOptions, 'onWarmUp' | 'onFailed' | 'onCacheEvents'> = {}) {
-    this.onWarmUp = onWarmUp;
+  constructor(callbacks: Pick<EngineOptions, 'onWarmUp' | 'onFailed' | 'onCacheEvents'> = {}) {
     this.#callbacks = callbacks;
   }
+
+  readonly onWarmUp = (progress: WarmUpProgress): void => notifyHost(this.#callbacks.onWarmUp, progress);
 
   readonly onReady = (): void => {
     this.readyCount++;
@@ -33,7 +30,7 @@ export class EngineLinkListener implements CoreLinkListener {
   readonly onDown = (error: EngineError): void => {
     if (error.code !== 'engine_closed') {
       this.lastError = error;
-      this.#callbacks.onFailed?.(error);
+      notifyHost(this.#callbacks.onFailed, error);
     }
     const open = [...this.requests.values()];
     this.requests.clear();
@@ -47,7 +44,7 @@ export class EngineLinkListener implements CoreLinkListener {
       return;
     }
     // Before the answers, so that the cache events of an answer precede any follow-up request to it.
-    if (message.cacheEvents !== undefined) this.#callbacks.onCacheEvents?.(message.cacheEvents);
+    if (message.cacheEvents !== undefined) notifyHost(this.#callbacks.onCacheEvents, message.cacheEvents);
     for (const prefilled of message.prefilled) this.requests.get(prefilled.requestId)?.start(prefilled);
     for (const update of message.updates) {
       const request = this.requests.get(update.requestId);
