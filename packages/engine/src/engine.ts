@@ -75,7 +75,10 @@ export interface Engine {
   decode(tokenIds: readonly number[], options?: { readonly skipSpecialTokens?: boolean }): string;
   /** The tokens in the spelling of the vocabulary (`Ġhello`, `▁hello`, `<0xE2>`); empty for ids that it does not have. */
   vocabularyTexts(tokenIds: readonly number[]): readonly string[];
-  /** Waits for open requests up to `deadlineMs`, aborts the rest, ends the model's thread or process. */
+  /**
+   * Waits for open requests up to `deadlineMs`, aborts the rest, ends the model's thread or process. Default: 0; `Infinity` waits for
+   * all of them. Unit: milliseconds.
+   */
   close(options?: { readonly deadlineMs?: number }): Promise<void>;
   /** As `close` without options, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;

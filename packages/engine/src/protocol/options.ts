@@ -16,7 +16,7 @@ export interface OptionEntry<Value, Default extends Value | undefined = Value | 
 }
 
 /** Longest delay of a timer in Node. Unit: milliseconds. */
-const LONGEST_TIMEOUT_MS = 2_147_483_647;
+export const LONGEST_TIMEOUT_MS = 2_147_483_647;
 
 /** Options of the model and of how it is served, which the token side settles. */
 export const MODEL_OPTIONS = {

@@ -5,6 +5,7 @@ import type { EncodePromptOptions, Engine, EngineHealth, EngineInfo, GenerateOpt
 import { EngineError } from '../errors.ts';
 import type { CoreLink } from '../link/core-link.ts';
 import type { ConstraintOptions } from '../protocol/engine-options.ts';
+import { LONGEST_TIMEOUT_MS } from '../protocol/options.ts';
 import type { ChatMessage, ChatTemplateOptions } from '../request/chat-message.ts';
 import { describeValue } from '../request/describe-value.ts';
 import type { GenerationEvent } from '../request/generation-event.ts';
@@ -165,7 +166,7 @@ export class LinkedEngine implements Engine {
 
   async #drained(deadlineMs: number): Promise<void> {
     await new Promise<void>(resolve => {
-      const timer = setTimeout(() => wake(), deadlineMs);
+      const timer = setTimeout(() => wake(), Math.min(deadlineMs, LONGEST_TIMEOUT_MS));
       const wake = (): void => {
         clearTimeout(timer);
         this.#drainWaiters.delete(wake);
