@@ -170,7 +170,7 @@ export interface SequenceUpdate {
   /** One for each of `tokenIds`; only when requested. */
   readonly logprobs?: readonly TokenLogprobs[];
   readonly finish?: SequenceFinish;
-  /** Only this choice failed; it gets no more tokens. */
+  /** Only this choice failed, after these tokens; it gets no more. */
   readonly failure?: { readonly code: EngineErrorCode; readonly message: string };
 }
 

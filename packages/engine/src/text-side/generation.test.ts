@@ -83,9 +83,39 @@ describe('Generation', () => {
     const stop = { reason: 'stop', stopTokenId: null } as const;
     generation.update({ requestId: 1, choiceIndex: 0, tokenIds: [0, 2], finish: stop });
     const events = await readAll(generation);
-    expect(events.at(-2)).toMatchObject({ finish: { reason: 'error', stopReason: 'constraint_failed' } });
-    expect(events.at(-1)?.kind).toBe('request-finish');
+    // Its last tokens are in the answer: a step may bring them alone, or with others that were drafted.
+    expect(events).toMatchObject([
+      { text: 'a', tokenIds: [0, 2], finish: { reason: 'error', stopReason: 'constraint_failed' } },
+      { kind: 'request-finish', usage: { completionTokenCount: 2 } },
+    ]);
   });
+
+  test.each([
+    { tokenIds: [1], rest: 'ba', all: [0, 1, 0] },
+    { tokenIds: [], rest: 'a', all: [0, 0] },
+  ])(
+    'ends a choice that failed on the token side with the tokens before the fault, and with text that may have begun a stop string: $rest',
+    async ({ tokenIds, rest, all }) => {
+      const generation = new Generation({
+        promptTokenIds: Int32Array.of(2),
+        assemblers: [assembler(['ac'])],
+        readers: [plain()],
+        tokenBytes,
+        eosTokenIds: [2],
+        checkAnswer: null,
+        findPosition: null,
+        abortChoice: () => undefined,
+        setChoicePaused: () => undefined,
+      });
+      generation.update({ requestId: 1, choiceIndex: 0, tokenIds: [0] });
+      const failure = { code: 'constraint_failed', message: 'Too large.' } as const;
+      generation.update({ requestId: 1, choiceIndex: 0, tokenIds: [...tokenIds, 0], failure });
+      const deltas = (await readAll(generation)).filter(event => event.kind === 'token-delta');
+      expect(deltas.map(({ text }) => text).join('')).toBe(`a${rest}`);
+      expect(deltas.flatMap(delta => delta.tokenIds)).toEqual(all);
+      expect(deltas.at(-1)?.finish).toEqual({ reason: 'error', stopReason: 'constraint_failed' });
+    },
+  );
 
   test('reports the decode time, however late it is read', async () => {
     let nowMs = 100;

@@ -69,12 +69,15 @@ export class Generation implements OpenRequest {
     const assembler = this.#options.assemblers[choiceIndex];
     // Tokens in flight when the text ended the choice are dropped.
     if (assembler === undefined || assembler.isFinished || this.#queue.error !== null) return;
-    if (update.failure !== undefined) {
-      const { code, message } = update.failure;
-      this.#failChoice(choiceIndex, new EngineError(code, message));
-      return;
-    }
-    const { canReason } = this.#options.readers[choiceIndex]!;
+    const { failure, tokenIds } = update;
+    if (failure === undefined || tokenIds.length > 0) this.#addTokens(update, assembler);
+    if (failure === undefined || assembler.isFinished) return;
+    const rest = assembler.push([], { reason: 'abort', stopTokenId: null });
+    this.#failChoice(choiceIndex, new EngineError(failure.code, failure.message), rest);
+  }
+
+  #addTokens(update: SequenceUpdate, assembler: ChoiceAssembler): void {
+    const { canReason } = this.#options.readers[update.choiceIndex]!;
     for (const part of canReason ? toSingleTokens(update) : [update]) {
       this.#add(part, assembler);
       if (assembler.isFinished) return;
@@ -107,7 +110,7 @@ export class Generation implements OpenRequest {
     }
     checkAnswer(this.#answers[choiceIndex]!).then(
       () => this.#finishChoice(choiceIndex, delta, logprobs),
-      (error: EngineError) => this.#failChoice(choiceIndex, error),
+      (error: EngineError) => this.#failChoice(choiceIndex, error, delta, logprobs),
     );
   }
 
@@ -145,15 +148,17 @@ export class Generation implements OpenRequest {
     if (this.#openChoiceCount === 0) this.#putRequestFinish();
   }
 
-  /** Ends one choice with an error. The request fails with it, unless it is the constraint of the caller that failed. */
-  #failChoice(choiceIndex: number, error: EngineError): void {
+  /**
+   * Ends one choice with its last text and an error. The request fails with it, unless it is the constraint of the caller that failed.
+   */
+  #failChoice(choiceIndex: number, error: EngineError, rest: NewText, logprobs?: TokenLogprobs[]): void {
     if (error.code !== 'constraint_failed') {
       this.#abortOpenChoices();
       this.fail(error);
       return;
     }
     const finish = { reason: 'error', stopReason: error.code } as const;
-    this.#finishChoice(choiceIndex, { text: '', tokenIds: [], finish });
+    this.#finishChoice(choiceIndex, { ...rest, finish }, logprobs);
   }
 
   /** Aborts the request on the token side, because it failed on the text side. */

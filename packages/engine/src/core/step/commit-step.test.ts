@@ -1,11 +1,16 @@
 // Reports of a step beside its tokens: log probabilities, failures and ends, through whole steps over a scripted model.
 
 import { describe, expect, it } from 'vitest';
+import { EngineError } from '../../errors.ts';
 import type { PrefilledRequest, SubmitMessage } from '../../protocol/messages.ts';
 import { readTokenLogprobs } from '../../testing/read-token-logprobs.ts';
 import { ScriptedModel, type ScriptedModelOptions, scriptedLogits } from '../../testing/scripted-model.ts';
 import { GREEDY, submission } from '../../testing/submission.ts';
+import type { SequenceConstraint } from '../answer-constraint/sequence-constraint.ts';
 import { type CoreOutput, EngineCore } from '../engine-core.ts';
+import type { PlannedRow } from '../scheduler/step-plan.ts';
+import { createSequenceGroup, Sequence } from '../sequence.ts';
+import { commitStep } from './commit-step.ts';
 import { HostStepRunner } from './host-step-runner.ts';
 
 const VOCAB_SIZE = 64;
@@ -122,6 +127,31 @@ describe('a committed step', () => {
     expect(updatesOf(outputs, 1).length).toBeLessThan(25);
     expect(updatesOf(outputs, 1).flatMap(update => update.tokenIds)).toHaveLength(37);
     expect(outputs.find(output => output.kind === 'request-failed')).toMatchObject({ code: 'engine_failed' });
+  });
+
+  it('reports the tokens of a step before the one at which the constraint of a choice failed', () => {
+    const constraint = {
+      accept(tokenId: number) {
+        if (tokenId === 7) throw new EngineError('constraint_failed', 'Too large.');
+        return 'open';
+      },
+    } as unknown as SequenceConstraint;
+    const sequence = new Sequence(createSequenceGroup(submission(1), 0), 0, constraint);
+    const row: PlannedRow = {
+      sequence,
+      slot: 0,
+      blocks: new Int32Array(0),
+      tokenIds: Int32Array.of(3, 5, 6),
+      computedLength: 2,
+      logitsCount: 3,
+      drawsToken: true,
+      draftLength: 2,
+      draft: null,
+    };
+    const sampled = { tokens: [{ tokenId: 5 }, { tokenId: 6 }, { tokenId: 7 }], promptLogprobs: [] };
+    const { updates, ended } = commitStep({ rows: [row] }, [sampled], new Set(), 0);
+    expect(updates).toMatchObject([{ tokenIds: [5, 6], failure: { code: 'constraint_failed' } }]);
+    expect(ended).toEqual([sequence]);
   });
 
   it('fails a request whose own rules leave no token, and no other', async () => {

@@ -92,7 +92,8 @@ function commitTokens(
     try {
       if (sequence.constraint !== null) answer = sequence.constraint.accept(tokenId);
     } catch (error) {
-      if (isConstraintFailure(error)) commitFailure(sequence, error, committed);
+      if (isConstraintFailure(error))
+        commitFailure(sequence, error, committed, tokens.slice(0, tokenIds.length));
       else committed.failed.push({ sequence, error: asError(error) });
       return;
     }
@@ -131,15 +132,21 @@ function readLogprobs(tokens: readonly SampledToken[], count: number): TokenLogp
   return tokens.slice(0, count).flatMap(({ logprobs }) => logprobs ?? []);
 }
 
-/** Ends the sequence, and nothing else of its request. */
-function commitFailure(sequence: Sequence, { code, message }: EngineError, committed: CommittedStep): void {
+/** Ends the sequence after these tokens, and nothing else of its request. */
+function commitFailure(
+  sequence: Sequence,
+  { code, message }: EngineError,
+  committed: CommittedStep,
+  tokens: readonly SampledToken[] = [],
+): void {
   const { group, choiceIndex } = sequence;
   commitPrefill(sequence, committed);
   committed.ended.push(sequence);
   committed.updates.push({
     requestId: group.requestId,
     choiceIndex,
-    tokenIds: [],
+    tokenIds: tokens.map(({ tokenId }) => tokenId),
+    ...(group.submitted.logprobs !== undefined && { logprobs: readLogprobs(tokens, tokens.length) }),
     failure: { code, message },
   });
 }
