@@ -187,6 +187,17 @@ describe('EngineCore', () => {
     expect(order).toEqual([5, 6, 2, 3, 4]);
   });
 
+  it('serves shares by arrival after it was idle, whatever it served before', async () => {
+    const { core } = createCore({ slotCount: 1 });
+    core.submit(submission(1, { share: 'a' }));
+    await drain(core);
+    core.submit(submission(2, { share: 'a' }));
+    core.submit(submission(3, { share: 'b' }));
+    const [first] = await core.step();
+    expect(first).toMatchObject({ updates: [{ requestId: 2 }] });
+    await drain(core);
+  });
+
   it('does not let sequences whose readers are slow fill the queue', async () => {
     const { core } = createCore({ ...counting, slotCount: 1 }, { maxQueuedSequences: 1 });
     for (let requestId = 1; requestId <= 4; requestId++) {

@@ -57,3 +57,13 @@ it('forgets shares that have fallen behind', () => {
   fair.admit(fair.start('last', cost));
   expect(fair.shareCount).toBe(1);
 });
+
+it('forgets all shares when it is idle, also those that each sent one request', () => {
+  const fair = new FairShare();
+  for (let count = 0; count < 1_000; count++) {
+    fair.admit(fair.start(`share ${count}`, cost));
+    fair.becomeIdle();
+  }
+  expect(fair.shareCount).toBe(0);
+  expect(fair.start('share 7', cost)).toBe(0);
+});

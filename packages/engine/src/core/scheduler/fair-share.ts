@@ -1,7 +1,7 @@
 // Fair sharing of the engine between shares (teams, keys), by tokens. Each request gets a virtual start time when it arrives:
 // its share's last request ends, in virtual time, before it starts. Requests are served by virtual start, so a share that
 // sends a thousand requests delays another's first one by those already running only. With one share the order is that of
-// arrival. Source: start-time fair queueing (Goyal, Vin and Cheng, 1996).
+// arrival. When the engine is idle, all begin anew. Source: start-time fair queueing (Goyal, Vin and Cheng, 1996).
 
 /** Output tokens that a request is charged at most: most ask for many more than they use. */
 const CHARGED_OUTPUT_TOKENS = 512;
@@ -31,6 +31,12 @@ export class FairShare {
     if (virtualStart <= this.#virtualTime) return;
     this.#virtualTime = virtualStart;
     for (const [share, end] of this.#ends) if (end <= virtualStart) this.#ends.delete(share);
+  }
+
+  /** Nobody runs or waits: with the busy period ends what shares were charged in it. */
+  becomeIdle(): void {
+    this.#virtualTime = 0;
+    this.#ends.clear();
   }
 
   /** The virtual start of the latest request that was admitted. */

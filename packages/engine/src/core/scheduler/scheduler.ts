@@ -89,6 +89,7 @@ export class Scheduler {
     sequence.group.openSequences.delete(sequence);
     if (sequence.place !== null) this.#release(sequence, options);
     else if (!this.#parked.delete(sequence)) this.#queue.remove(sequence);
+    if (this.#running.length + this.waitingCount === 0) this.#fairShare.becomeIdle();
   }
 
   /** A paused sequence gets no steps, and its slot goes to the next one that waits without a slot. */
