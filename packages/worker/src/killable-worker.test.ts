@@ -45,6 +45,23 @@ describe('a killable worker', () => {
     expect(order).toEqual(['a1', 'a2', 'b1', 'a3', 'a4']);
   });
 
+  it('refuses tasks while the system gives no thread, and runs them again once it does', async () => {
+    const { url, execArgv } = entryModule('../test/tasks-entry', import.meta.url);
+    // With an option of a process Node refuses to make the thread, as it does where the system has no more of them.
+    const given = ['--title=none'];
+    const worker = start({ entry: { url, execArgv: given } });
+    const refused = { name: 'WorkerError', code: 'start_failed' };
+    const all = [worker.run('answer'), worker.run('answer')];
+    for (const task of all) await expect(task).rejects.toMatchObject(refused);
+    given.splice(0, 1, ...execArgv);
+    expect(await worker.run('answer')).toBe('answer');
+  });
+
+  it('has no time limit where that is infinite', async () => {
+    const worker = start({ timeLimitMs: Infinity, startLimitMs: Infinity });
+    expect(await worker.run('answer')).toBe('answer');
+  });
+
   it('passes on a refusal with its code, and goes on', async () => {
     const worker = start();
     await expect(worker.run('refuse')).rejects.toMatchObject({

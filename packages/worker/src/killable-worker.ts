@@ -9,7 +9,7 @@ import { ShareQueue } from './share-queue.ts';
 export interface KillableWorkerOptions {
   readonly entry: EntryModule;
   readonly workerData?: unknown;
-  /** From the moment the thread begins the task. */
+  /** From the moment the thread begins the task. `Infinity`: none. */
   readonly timeLimitMs: number;
   /** From the start of the thread until it takes its first task. */
   readonly startLimitMs: number;
@@ -33,6 +33,9 @@ export interface WorkerRequest<Input> {
 
 /** Longest time that a task runs on after its caller has left. Unit: milliseconds. */
 const ABORT_GRACE_MS = 500;
+
+/** A timer of Node with a longer delay fires at once. Unit: milliseconds. */
+const LONGEST_DELAY_MS = 2 ** 31 - 1;
 
 interface Task {
   readonly share: string;
@@ -119,17 +122,29 @@ export class KillableWorker<Input, Result> {
       return;
     }
     this.#current = task;
-    this.#worker ??= this.#start();
+    try {
+      this.#worker ??= this.#start();
+    } catch (cause) {
+      // The system gives no further thread: a container may have too many.
+      this.#refuse(task, startFailed(cause));
+      return;
+    }
     this.#worker.ref();
     this.#limit(this.#options.startLimitMs);
     try {
       const request: WorkerRequest<unknown> = { input: task.input, begun: task.begun };
       this.#worker.postMessage(request);
     } catch (cause) {
-      this.#takeCurrent();
-      task.reject(new WorkerError('not_cloneable', 'The input cannot be copied to the worker.', { cause }));
-      this.#next();
+      const message = 'The input cannot be copied to the worker.';
+      this.#refuse(task, new WorkerError('not_cloneable', message, { cause }));
     }
+  }
+
+  /** Ends the current task, which the thread has not got, and takes the next one. */
+  #refuse(task: Task, error: WorkerError): void {
+    this.#takeCurrent();
+    task.reject(error);
+    this.#next();
   }
 
   #start(): Worker {
@@ -171,9 +186,10 @@ export class KillableWorker<Input, Result> {
   #limit(ms: number): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     const worker = this.#worker;
-    this.#timer = setTimeout(() => {
+    const onTimeout = (): void => {
       if (worker !== null) this.#fail(worker, 'timeout');
-    }, ms);
+    };
+    this.#timer = setTimeout(onTimeout, Math.min(ms, LONGEST_DELAY_MS));
   }
 
   #takeCurrent(): Task | null {
@@ -199,10 +215,13 @@ function closed(): WorkerError {
   return new WorkerError('closed', 'The worker was closed.');
 }
 
+function startFailed(cause?: unknown): WorkerError {
+  return new WorkerError('start_failed', 'The worker thread could not start.', { cause });
+}
+
 function toFailure({ begun, isAborted }: Task, code: 'timeout' | 'crashed'): WorkerError {
   if (isAborted) return aborted();
   // Before the task has begun, only the thread itself can be at fault.
-  if (Atomics.load(begun, 0) === 0)
-    return new WorkerError('start_failed', 'The worker thread could not start.');
+  if (Atomics.load(begun, 0) === 0) return startFailed();
   return new WorkerError(code, code === 'timeout' ? 'The task took too long.' : 'The task ended its thread.');
 }
