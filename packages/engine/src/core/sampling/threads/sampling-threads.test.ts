@@ -1,3 +1,4 @@
+import { entryModule } from '@ortler/worker';
 import { afterEach, expect, it, vi } from 'vitest';
 import { Sampler } from '../sampler.ts';
 import { JobBoard } from './job-board.ts';
@@ -62,6 +63,18 @@ it('does without threads that fail at their start', async () => {
     expect(threads.answer(sampler, logits, jobs, nothing)).toEqual(expected);
     await new Promise(resolve => setTimeout(resolve, 5));
   }
+});
+
+it('does without threads that the system does not give', () => {
+  const { url } = entryModule('./sampling-thread-entry', import.meta.url);
+  // With an option of a process Node refuses to make the thread, as it does where the system has no more of them.
+  threads = new SamplingThreads({
+    threadCount: 2,
+    minTokenCount: 0,
+    entry: { url, execArgv: ['--title=none'] },
+  });
+  for (let round = 0; round < 5; round++)
+    expect(threads.answer(sampler, logits, jobs, nothing)).toEqual(expected);
 });
 
 it('ends its threads, also while they start', async () => {

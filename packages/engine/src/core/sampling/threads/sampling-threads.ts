@@ -156,7 +156,9 @@ export class SamplingThreads {
     };
     const workers = new Set<Worker>();
     for (let index = 0; index < threadCount; index++) {
-      const worker = new Worker(entry.url, { execArgv: [...entry.execArgv], workerData });
+      const worker = attempt(() => new Worker(entry.url, { execArgv: [...entry.execArgv], workerData }));
+      // The system gives no further thread.
+      if (worker instanceof Error) break;
       workers.add(worker);
       // A thread that fails is not replaced: the remaining ones answer its rows.
       worker.on('error', () => workers.delete(worker));
