@@ -19,6 +19,16 @@ const REFUSALS: readonly (readonly [Partial<EngineOptions>, string, string])[] =
   [{ tuning: { spinning: true } as object }, 'tuning.spinning', 'is unknown; there are backend,'],
   [{ tuning: null } as object, 'tuning', 'must be an object; got null'],
   [{ tuning: 'fast' } as object, 'tuning', 'must be an object; got "fast"'],
+  [{ chatTemplate: 5 } as object, 'chatTemplate', 'must be text; got 5'],
+  [{ onFailed: 'log' } as object, 'onFailed', 'must be a function; got "log"'],
+  [{ constraints: 5 } as object, 'constraints', 'must be an object; got 5'],
+  [
+    { constraints: { timeLimit: 5 } as object },
+    'constraints.timeLimit',
+    'there are limits, timeLimitMs, style',
+  ],
+  [{ constraints: { timeLimitMs: 0 } }, 'constraints.timeLimitMs', 'a number above 0; got 0'],
+  [{ constraints: { style: 'any' } as object }, 'constraints.style', 'must be an object; got "any"'],
   [{ modelDir: undefined } as object, 'modelDir', 'the path of a model folder; got undefined'],
 ];
 
@@ -30,7 +40,9 @@ test.each(REFUSALS)('%j is refused by name, with what is allowed', (options, par
 
 test('options that are left undefined are taken', () => {
   const tuning = { cacheSlots: undefined };
-  expect(() => checkOptions({ modelDir: 'model', link: undefined, tuning })).not.toThrow();
+  expect(() =>
+    checkOptions({ modelDir: 'model', link: undefined, tuning, constraints: { timeLimitMs: Infinity } }),
+  ).not.toThrow();
 });
 
 test.each([undefined, null, 'model', 5, []])('%j in place of the options is refused', options => {
