@@ -145,6 +145,20 @@ describe('generateObject', () => {
     });
   });
 
+  it.each(['age', 7])('says that a stop string or a stop token cut the answer off: %j', async stopReason => {
+    const { model } = modelOf(delta('{"name":', { finish: { reason: 'stop', stopReason } }));
+    await expect(model.generateObject(person, 'Who?')).rejects.toMatchObject({
+      name: 'ObjectError',
+      code: 'truncated',
+      message: `The answer ended before its object (stop: ${stopReason}).`,
+    });
+  });
+
+  it('takes what a stop string left for cut off, also where that is JSON', async () => {
+    const { model } = modelOf(delta('12', { finish: { reason: 'stop', stopReason: '3' } }));
+    await expect(model.generateObject(z.int(), 'How many?')).rejects.toMatchObject({ code: 'truncated' });
+  });
+
   it('says which rule beyond JSON Schema an object breaks', async () => {
     const { model } = modelOf(delta('{"name":"Methuselah","age":969}', { finish: STOP }));
     await expect(model.generateObject(person, 'Who?')).rejects.toMatchObject({

@@ -96,13 +96,7 @@ export class Model implements AsyncDisposable {
   ): Promise<GeneratedObject<Output>> {
     const constraint = { jsonSchema: toJsonSchema(schema) };
     const answer = await this.generateText(messages, { ...options, constraint });
-    if (answer.finishReason !== 'stop')
-      throw new ObjectError(
-        'truncated',
-        `The answer ended before its object (${answer.finishReason}).`,
-        answer,
-      );
-    const result = await validate(schema, JSON.parse(answer.text));
+    const result = await validate(schema, parseWhole(answer));
     if (result.kind === 'invalid')
       throw new ObjectError('invalid', `The object does not satisfy its schema: ${result.problem}.`, answer);
     return { ...answer, object: result.value };
@@ -125,6 +119,19 @@ export class Model implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
+}
+
+/** The value of an answer that ended by itself. Throws: `ObjectError`, also where a stop string or a stop token of the caller cut it. */
+function parseWhole(answer: GeneratedText): unknown {
+  const { text, finishReason, stopReason } = answer;
+  const isCut = finishReason !== 'stop' || typeof stopReason === 'string';
+  try {
+    if (!isCut) return JSON.parse(text);
+  } catch {
+    // A stop token ended it.
+  }
+  const end = stopReason === null ? finishReason : `${finishReason}: ${stopReason}`;
+  throw new ObjectError('truncated', `The answer ended before its object (${end}).`, answer);
 }
 
 /** Templates show the reasoning of past answers in ways of their own, if at all, so it stays out. */
