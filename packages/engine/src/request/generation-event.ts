@@ -11,7 +11,10 @@ export interface CandidateLogprob {
   readonly text: string;
   /** The true bytes of the token, also of an incomplete character. */
   readonly bytes: Uint8Array;
-  /** Natural logarithm of the model's own probability, before any sampling setting. At least -9999. */
+  /**
+   * Natural logarithm of the model's own probability, before any sampling setting; under a constraint that among the tokens that it
+   * allows. At least -9999.
+   */
   readonly logprob: number;
   /** 1 for the most probable token; ties share the better rank. */
   readonly rank: number;
