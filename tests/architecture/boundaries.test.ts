@@ -114,7 +114,6 @@ const PACKAGE_ARROWS: Readonly<Record<string, readonly string[]>> = {
     '@scalar/fastify-api-reference',
     '@trpc/client',
     '@trpc/server',
-    'cli-progress',
     'commander',
     'fastify',
     'kysely',

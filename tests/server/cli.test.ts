@@ -2,6 +2,7 @@
 
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -324,3 +325,25 @@ it('keeps serving when the reader of its output goes away', async () => {
     if (server.kill('SIGTERM')) await once(server, 'exit');
   }
 });
+
+/** Of util-linux; it runs a command on a terminal of its own. */
+const hasNoTerminal = !existsSync('/usr/bin/script');
+
+it.skipIf(hasNoTerminal)(
+  'stops on a terminal while it builds, and leaves the modes of the terminal as they were',
+  async () => {
+    const args = ['serve', '--port', '0', '--data-dir', join(folder, 'stopped')];
+    const command = [process.execPath, ...ORTLER, ...args].map(part => `'${part}'`).join(' ');
+    const child = spawn('/usr/bin/script', ['-qefc', command, '/dev/null'], { cwd: folder });
+    const exited = once(child, 'exit');
+    let output = '';
+    child.stdout.on('data', text => {
+      output += String(text);
+    });
+    await vi.waitUntil(() => output.includes('building ['), { timeout: 60_000, interval: 5 });
+    child.stdin.write('\x03');
+    expect(await exited).toEqual([0, null]);
+    expect(output).toContain('Stopping after open requests.');
+    expect(output).not.toContain('\x1b[?');
+  },
+);

@@ -45,3 +45,19 @@ it('writes one line for each tenth of a download, with its speed and the time le
     '  m: checking\n',
   ]);
 });
+
+it('draws a bar on a screen until it is closed', () => {
+  const written: string[] = [];
+  const bars = createBuildBars(
+    { out: text => written.push(text), err: () => undefined, isScreen: true },
+    { columns: 100, write: text => written.push(text) },
+  );
+  const progress = { stage: 'weights', doneBytes: 5e6, totalBytes: 20e6 } as const;
+  bars.update('m', progress);
+  expect(written.join('')).toContain(`  m: building [${'='.repeat(10)}${'-'.repeat(30)}] 25% | 5/20 MB`);
+  bars.close();
+  written.length = 0;
+  bars.update('m', progress);
+  bars.print('stopping\n');
+  expect(written).toEqual(['stopping\n']);
+});

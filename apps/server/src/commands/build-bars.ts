@@ -1,8 +1,8 @@
 // Progress of downloads and builds: bars on a terminal, a few lines elsewhere.
 
 import { formatBytes } from '@ortler/hub';
-import { MultiBar, type SingleBar } from 'cli-progress';
 import type { PrepareProgress } from '../models/prepare-events.ts';
+import { createScreenLines, type Screen } from './screen-lines.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Shows concurrent downloads and builds, by the name of their model. */
@@ -10,6 +10,10 @@ export interface BuildBars {
   update(name: string, progress: PrepareProgress): void;
   /** Download and build have succeeded or failed. Unknown names are ignored. */
   end(name: string): void;
+  /** Writes whole lines to standard output, above the bars. */
+  print(text: string): void;
+  /** Ends all; nothing is shown from now on. */
+  close(): void;
 }
 
 const STAGE_NAMES: Readonly<Record<PrepareProgress['stage'], string>> = {
@@ -28,14 +32,22 @@ const LINE_STEP_PERCENT = 25;
 const DOWNLOAD_STEP_PERCENT = 10;
 /** Hashing a smaller checkpoint is too quick to show. */
 const MIN_SHOWN_BYTES = 64 * MEBIBYTE;
+const BAR_WIDTH = 40;
 
-export function createBuildBars(terminal: Terminal): BuildBars {
-  const show = terminal.isScreen ? createScreenBars() : createLines(terminal);
+/** On a terminal the bars are drawn on `screen`, which is standard error. */
+export function createBuildBars(terminal: Terminal, screen: Screen = process.stderr): BuildBars {
+  const show = terminal.isScreen ? createScreenBars(terminal, screen) : createLines(terminal);
+  let isClosed = false;
   return {
+    ...show,
     update(name, progress) {
-      if (progress.stage !== 'hash' || progress.totalBytes >= MIN_SHOWN_BYTES) show.update(name, progress);
+      const isShown = progress.stage !== 'hash' || progress.totalBytes >= MIN_SHOWN_BYTES;
+      if (isShown && !isClosed) show.update(name, progress);
     },
-    end: show.end,
+    close() {
+      isClosed = true;
+      show.close();
+    },
   };
 }
 
@@ -53,33 +65,29 @@ function createLines(terminal: Terminal): BuildBars {
       last.set(name, line);
     },
     end: name => void last.delete(name),
+    print: terminal.out,
+    close: () => undefined,
   };
 }
 
-function createScreenBars(): BuildBars {
-  const format = '  {name}: {stage} [{bar}] {percentage}% | {value}/{total} MB{speed}';
-  const bars = new Map<string, SingleBar>();
-  let screen: MultiBar | undefined;
+function createScreenBars(terminal: Terminal, screen: Screen): BuildBars {
+  const lines = createScreenLines(screen);
   return {
-    update(name, progress) {
-      const { stage, doneBytes, totalBytes } = progress;
-      const shown = { name, stage: STAGE_NAMES[stage], speed: describeSpeed(progress) };
-      screen ??= new MultiBar({ format, clearOnComplete: true, stream: process.stderr });
-      const bar = bars.get(name) ?? screen.create(1, 0, shown);
-      bars.set(name, bar);
-      bar.setTotal(Math.max(1, Math.round(totalBytes / MEGABYTE)));
-      bar.update(Math.round(doneBytes / MEGABYTE), shown);
-    },
-    end(name) {
-      const bar = bars.get(name);
-      if (bar === undefined) return;
-      bars.delete(name);
-      screen?.remove(bar);
-      if (bars.size > 0) return;
-      screen?.stop();
-      screen = undefined;
-    },
+    update: (name, progress) => lines.set(name, toBar(name, progress)),
+    end: lines.remove,
+    print: text => lines.above(() => terminal.out(text)),
+    close: lines.clear,
   };
+}
+
+function toBar(name: string, progress: PrepareProgress): string {
+  const { stage, doneBytes, totalBytes } = progress;
+  const total = Math.max(1, Math.round(totalBytes / MEGABYTE));
+  const done = Math.round(doneBytes / MEGABYTE);
+  const share = Math.min(1, done / total);
+  const bar = '='.repeat(Math.round(share * BAR_WIDTH)).padEnd(BAR_WIDTH, '-');
+  const percent = Math.floor(share * 100);
+  return `  ${name}: ${STAGE_NAMES[stage]} [${bar}] ${percent}% | ${done}/${total} MB${describeSpeed(progress)}`;
 }
 
 /** For example ", 35.2 MB/s, 1:05 min left"; empty where no speed is known. */

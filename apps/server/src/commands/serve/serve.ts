@@ -32,15 +32,15 @@ const INTERRUPTED_EXIT_CODE = 130;
  */
 export async function serve(config: Config, { out, isScreen }: Terminal): Promise<void> {
   disablePretenuring();
-  const terminal: Terminal = { out, err: out, isScreen };
   const startedAtMs = performance.now();
-  const bars = createBuildBars(terminal);
+  const bars = createBuildBars({ out, err: out, isScreen });
+  const terminal: Terminal = { out: bars.print, err: bars.print, isScreen };
   const server = await listen(
     config,
     event => showEvent(event, terminal, bars),
     choice => showDevice(choice, terminal),
   );
-  const stopped = stopOnSignal(server, terminal);
+  const stopped = stopOnSignal(server, terminal, bars);
   showWelcome(server, config, terminal);
   await server.loaded;
   for (const { id, status } of server.catalog.list())
@@ -168,12 +168,13 @@ function showEvent(event: CatalogEvent, terminal: Terminal, bars: BuildBars): 's
 
 // Graceful shutdown: the first signal drains, the second exits at once. Model processes exit when their channel closes. A
 // hangup drains too but never exits at once: its signal may arrive twice, from the system and from the parent process.
-function stopOnSignal(server: RunningServer, terminal: Terminal): Promise<void> {
+function stopOnSignal(server: RunningServer, terminal: Terminal, bars: BuildBars): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let isStopping = false;
   const onSignal = () => {
     if (isStopping) process.exit(INTERRUPTED_EXIT_CODE);
     isStopping = true;
+    bars.close();
     terminal.out('\nStopping after open requests. Press Ctrl-C again to stop at once.\n');
     server.stop().then(resolve, reject);
   };
