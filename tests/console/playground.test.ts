@@ -44,6 +44,10 @@ describe.skipIf(hasNoBrowser)('the playground', () => {
 
   it('asks for the key once, refuses a wrong one, and keeps it in the session alone', async () => {
     const { page, troubles } = await openConsole(browser, server.url);
+    // No header of a browser has these letters.
+    await page.getByLabel('API key').fill('ключ');
+    await page.getByRole('button', { name: 'Open the console' }).click();
+    await page.getByText('Copy the key again.').first().waitFor();
     await page.getByLabel('API key').fill('wrong');
     await page.getByRole('button', { name: 'Open the console' }).click();
     await page.getByText('The server does not know this key.').first().waitFor();

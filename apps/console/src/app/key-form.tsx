@@ -5,6 +5,7 @@ import { Button } from '../components/ui/button.tsx';
 import { Field } from '../components/ui/field.tsx';
 import { Input } from '../components/ui/input.tsx';
 import { createApiClient, messageOf } from '../connection/api-client.ts';
+import { isPossibleKey } from '../connection/api-key.ts';
 
 interface KeyFormProps {
   /** Why it is asked again. */
@@ -20,6 +21,10 @@ export function KeyForm({ reason, onKey }: KeyFormProps) {
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     const given = key.trim();
+    if (!isPossibleKey(given)) {
+      setProblem('Keys are of letters, digits and signs of ASCII, without spaces. Copy the key again.');
+      return;
+    }
     setIsChecking(true);
     try {
       await createApiClient(given).models.list.query();

@@ -7,6 +7,9 @@ export function readApiKey(): string | null {
   return sessionStorage.getItem(STORAGE_NAME);
 }
 
+/** Whether a server could have this key: printable ASCII without spaces. A browser sends no header with other characters. */
+export const isPossibleKey = (text: string): boolean => /^[\x21-\x7e]+$/.test(text);
+
 export function saveApiKey(key: string): void {
   sessionStorage.setItem(STORAGE_NAME, key);
 }

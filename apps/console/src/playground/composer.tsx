@@ -1,8 +1,9 @@
 // Where the next message is written. Enter sends, Shift+Enter breaks the line.
 
-import { type KeyboardEvent, useState } from 'react';
+import type { KeyboardEvent } from 'react';
 import { Button } from '../components/ui/button.tsx';
 import { Textarea } from '../components/ui/input.tsx';
+import { useDraft } from './use-draft.ts';
 
 interface ComposerProps {
   readonly isRunning: boolean;
@@ -13,7 +14,7 @@ interface ComposerProps {
 }
 
 export function Composer({ isRunning, obstacle, onSend, onStop }: ComposerProps) {
-  const [text, setText] = useState('');
+  const [text, setText] = useDraft('message');
   const send = () => {
     if (isRunning || obstacle !== null || text.trim() === '') return;
     onSend(text);

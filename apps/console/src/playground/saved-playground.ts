@@ -1,4 +1,5 @@
-// What the playground keeps in this browser: conversation with its branches, and settings. Never the key.
+// What the playground keeps in this browser: conversation with its branches, and settings; in this tab: texts that are not sent yet.
+// Never the key.
 
 import type { AnswerFormat } from './answer-format.ts';
 import type { Answer } from './answer-reader.ts';
@@ -37,8 +38,9 @@ export const DEFAULT_SETTINGS: Settings = {
 const NAMES = {
   conversation: 'ortler-conversation',
   settings: 'ortler-settings',
-  text: 'ortler-text',
 } as const;
+/** Texts that a person writes: the next message, the prompt of a completion. */
+const DRAFT_NAMES = { message: 'ortler-message', prompt: 'ortler-prompt' } as const;
 /** Of another version, or broken by hand: begin anew. */
 const VERSION = 2;
 
@@ -80,3 +82,16 @@ function withoutTokens(answer: Answer): Answer {
 
 export const readSettings = (): Settings => ({ ...DEFAULT_SETTINGS, ...read(NAMES.settings, {}) });
 export const saveSettings = (settings: Settings): void => void save(NAMES.settings, settings);
+
+export type DraftName = keyof typeof DRAFT_NAMES;
+
+export const readDraft = (name: DraftName): string => sessionStorage.getItem(DRAFT_NAMES[name]) ?? '';
+
+export function saveDraft(name: DraftName, text: string): void {
+  try {
+    if (text === '') sessionStorage.removeItem(DRAFT_NAMES[name]);
+    else sessionStorage.setItem(DRAFT_NAMES[name], text);
+  } catch {
+    // Longer than the browser keeps; it stays on the page.
+  }
+}

@@ -38,11 +38,25 @@ export function useChat(settings: Settings) {
   const [conversation, setConversation] = useState(loadConversation);
   const [isRunning, setIsRunning] = useState(false);
   const run = useRef<AbortController | null>(null);
+  /** What was not saved because an answer is being written; it is saved when the page is left. */
+  const unsaved = useRef<Conversation | null>(null);
 
-  useEffect(() => () => run.current?.abort(), []);
   useEffect(() => {
-    if (!isRunning) saveConversation(conversation);
+    // The message is saved before its answer begins, because some browsers end a page without an event.
+    if (!isRunning || unsaved.current === null) saveConversation(conversation);
+    unsaved.current = isRunning ? conversation : null;
   }, [conversation, isRunning]);
+  useEffect(() => {
+    const saveOpenAnswer = () => {
+      if (unsaved.current !== null) saveConversation(unsaved.current);
+    };
+    window.addEventListener('pagehide', saveOpenAnswer);
+    return () => {
+      window.removeEventListener('pagehide', saveOpenAnswer);
+      run.current?.abort();
+      saveOpenAnswer();
+    };
+  }, []);
 
   /** Adds answers after a turn, as branches, and lets `work` fill them. */
   const answerAfter = async (

@@ -10,10 +10,11 @@ import { readPromptTokens } from './prompt-tokens.ts';
 import { ONE_CONTINUATION, toCompletionRequest } from './requests.ts';
 import { createReaders, runAnswers } from './run-answer.ts';
 import type { Settings } from './saved-playground.ts';
+import { useDraft } from './use-draft.ts';
 
 export function useCompletion(settings: Settings) {
   const client = useTRPCClient();
-  const [prompt, setPrompt] = useState('');
+  const [prompt, setPrompt] = useDraft('prompt');
   const [answers, setAnswers] = useState<readonly Answer[]>([]);
   const [isRunning, setIsRunning] = useState(false);
   const run = useRef<AbortController | null>(null);
