@@ -86,6 +86,24 @@ describe.skipIf(hasNoBrowser)('the console', () => {
     await page.close();
   });
 
+  it.each([
+    ['upright', { width: 360, height: 640 }],
+    ['on its side', { width: 844, height: 390 }],
+  ])('leaves room for the conversation beside other panels on a phone %s', async (_, viewport) => {
+    const { page } = await open({ viewport });
+    await page.getByRole('textbox', { name: 'Message', exact: true }).fill('Hello');
+    await page.keyboard.press('Enter');
+    await page.getByText('The answer is complete.').waitFor({ state: 'attached' });
+    for (const panel of ['Code', 'Keep']) {
+      await page.getByRole('button', { name: panel, exact: true }).click();
+      const { height } = (await page.getByRole('region', { name: 'Conversation' }).boundingBox())!;
+      expect(height).toBeGreaterThan(80);
+      expect(await page.evaluate('document.documentElement.scrollHeight')).toBe(viewport.height);
+      await page.getByRole('button', { name: 'Close' }).click();
+    }
+    await page.close();
+  });
+
   it('says that there are no rows, and that none match', async () => {
     await createModel('fresh');
     const { page, troubles } = await open({ path: '/training' });

@@ -14,7 +14,7 @@ interface CandidateListProps {
 
 export function CandidateList({ token, position, onTake, reason }: CandidateListProps) {
   return (
-    <section aria-label="Candidates" className="flex h-44 flex-col border-t bg-surface">
+    <section aria-label="Candidates" className="flex h-44 min-h-0 flex-col overflow-auto border-t bg-surface">
       {token === null ? (
         <p className="px-4 py-2 text-xs text-muted">
           Point at a token, or focus the answer and use the arrow keys, to see what else the model could have

@@ -39,10 +39,11 @@ export function ChatView({ chat, settings, obstacle }: ChatViewProps) {
   const canTake =
     selectedAnswer !== undefined && !isRunning && obstacle === null && canForkAt(selectedAnswer, index);
   return (
-    <div className="flex h-full min-h-0 flex-col">
+    <div className="flex h-full min-h-44 flex-col">
       <section
         ref={list}
-        className="min-h-0 flex-1 overflow-auto"
+        // On low screens the panels below give way first.
+        className="min-h-24 flex-1 overflow-auto"
         // Keys scroll it where nothing inside has the focus.
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region needs the keyboard
         tabIndex={0}

@@ -19,7 +19,7 @@ export function CodePanel({ body, defaultModel, onClose }: CodePanelProps) {
   const [isCopied, setIsCopied] = useState(false);
   const code = toSnippet(name, { body, defaultModel, serverUrl: serverUrl('.').replace(/\/$/, '') });
   return (
-    <section aria-label="Code" className="border-b bg-surface">
+    <section aria-label="Code" className="flex min-h-0 flex-col border-b bg-surface">
       <div className="flex flex-wrap items-center gap-1 px-4 pt-2">
         {NAMES.map(each => (
           <Button
@@ -45,7 +45,7 @@ export function CodePanel({ body, defaultModel, onClose }: CodePanelProps) {
       <pre
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region needs the keyboard
         tabIndex={0}
-        className="max-h-56 overflow-auto px-4 py-2 font-mono text-xs"
+        className="max-h-56 min-h-0 overflow-auto px-4 py-2 font-mono text-xs"
       >
         {code}
       </pre>

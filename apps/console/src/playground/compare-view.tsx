@@ -27,7 +27,7 @@ export function CompareView({ settings, edited, onEdit, obstacle }: CompareViewP
   const index = tokens.selection?.index ?? 0;
   return (
     <div className="flex h-full min-h-0 flex-col">
-      <div className="grid min-h-0 flex-1 content-start gap-3 overflow-auto p-4 md:grid-cols-2">
+      <div className="grid min-h-24 flex-1 content-start gap-3 overflow-auto p-4 md:grid-cols-2">
         {SIDES.map(side => {
           const answer = answers?.[side];
           const perplexity = perplexityOf(answer?.tokens ?? []);

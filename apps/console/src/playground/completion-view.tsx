@@ -32,7 +32,7 @@ export function CompletionView({ settings, obstacle }: CompletionViewProps) {
   };
   return (
     <div className="flex h-full min-h-0 flex-col">
-      <div className="min-h-0 flex-1 overflow-auto p-4">
+      <div className="min-h-24 flex-1 overflow-auto p-4">
         <Textarea
           aria-label="Prompt"
           placeholder="Text to continue"

@@ -29,7 +29,7 @@ export function Composer({ isRunning, obstacle, onSend, onStop }: ComposerProps)
   };
   return (
     <form
-      className="flex items-end gap-2 border-t p-3"
+      className="flex shrink-0 items-end gap-2 border-t p-3"
       onSubmit={event => {
         event.preventDefault();
         send();

@@ -21,7 +21,10 @@ const PROJECT_STORAGE = 'ortler-feedback-project';
 
 export function KeepPanel(props: KeepPanelProps) {
   return (
-    <section aria-label="Keep the answer" className="flex flex-col gap-2 border-t bg-surface px-4 py-2">
+    <section
+      aria-label="Keep the answer"
+      className="flex min-h-0 flex-col gap-2 overflow-auto border-t bg-surface px-4 py-2"
+    >
       <FeedbackForm {...props} />
       <TrajectoryForm {...props} />
       <Button size="sm" variant="ghost" className="self-start" onClick={props.onClose}>
