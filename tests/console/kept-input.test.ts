@@ -56,4 +56,30 @@ describe.skipIf(hasNoBrowser)('the playground keeps', () => {
     expect(await page.getByLabel('Prompt', { exact: true }).inputValue()).toBe('Once upon');
     await page.close();
   });
+
+  it('the conversation of a tab beside that of another, which a new tab gets', async () => {
+    const first = (await openConsole(browser, server.url, { apiKey: server.apiKey })).page;
+    const openTab = async () => {
+      const page = await first.context().newPage();
+      await page.addInitScript(`sessionStorage.setItem('ortler-api-key', '${server.apiKey}')`);
+      await page.goto(`${server.url}/#/`);
+      return page;
+    };
+    const ask = async (page: Page, text: string) => {
+      await message(page).fill(text);
+      await page.keyboard.press('Enter');
+      await page.getByRole('button', { name: 'Send', exact: true }).waitFor();
+    };
+    const questions = (page: Page) => page.getByRole('article', { name: 'user message' });
+    const second = await openTab();
+    await ask(first, 'the first');
+    await ask(second, 'the second');
+    await first.reload();
+    await questions(first).getByText('the first').waitFor();
+    expect(await questions(first).count()).toBe(1);
+    await questions(await openTab())
+      .getByText('the first')
+      .waitFor();
+    await first.context().close();
+  });
 });

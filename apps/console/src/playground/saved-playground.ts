@@ -44,18 +44,18 @@ const DRAFT_NAMES = { message: 'ortler-message', prompt: 'ortler-prompt' } as co
 /** Of another version, or broken by hand: begin anew. */
 const VERSION = 2;
 
-function read<Value>(name: string, fallback: Value): Value {
+function read<Value>(name: string, fallback: Value, storage = localStorage): Value {
   try {
-    const stored = JSON.parse(localStorage.getItem(name) ?? 'null');
+    const stored = JSON.parse(storage.getItem(name) ?? 'null');
     return stored?.version === VERSION ? stored.value : fallback;
   } catch {
     return fallback;
   }
 }
 
-function save(name: string, value: unknown): boolean {
+function save(name: string, value: unknown, storage = localStorage): boolean {
   try {
-    localStorage.setItem(name, JSON.stringify({ version: VERSION, value }));
+    storage.setItem(name, JSON.stringify({ version: VERSION, value }));
     return true;
   } catch {
     return false;
@@ -65,15 +65,24 @@ function save(name: string, value: unknown): boolean {
 /** Which request the settings are for. */
 export const modeOf = ({ view }: Settings): Mode => (view === 'completion' ? 'completion' : 'chat');
 
-export const readConversation = (): Conversation => read(NAMES.conversation, EMPTY_CONVERSATION);
+/** The one of this tab; in a new tab the one that was saved last. */
+export const readConversation = (): Conversation =>
+  read(NAMES.conversation, read(NAMES.conversation, EMPTY_CONVERSATION), sessionStorage);
+
+/** Saves it for this tab, so that tabs do not replace each other's, and for the next one. */
+export function saveConversation(conversation: Conversation): void {
+  if (conversation.turns.length === 0) sessionStorage.removeItem(NAMES.conversation);
+  else saveIn(sessionStorage, conversation);
+  saveIn(localStorage, conversation);
+}
 
 /** Browsers keep about five megabytes; a conversation past that is kept without its tokens, else not at all. */
-export function saveConversation(conversation: Conversation): void {
-  if (save(NAMES.conversation, conversation)) return;
+function saveIn(storage: Storage, conversation: Conversation): void {
+  if (save(NAMES.conversation, conversation, storage)) return;
   const turns = conversation.turns.map(turn =>
     turn.answer === undefined ? turn : { ...turn, answer: withoutTokens(turn.answer) },
   );
-  if (!save(NAMES.conversation, { ...conversation, turns })) localStorage.removeItem(NAMES.conversation);
+  if (!save(NAMES.conversation, { ...conversation, turns }, storage)) storage.removeItem(NAMES.conversation);
 }
 
 function withoutTokens(answer: Answer): Answer {
