@@ -219,6 +219,14 @@ describe('ortler build --adapter', () => {
     expect(err).toContain('The flag is --chat-template FILE.');
   });
 
+  it.each([
+    [['--temperature', '9'], '--temperature must be 0 to 2; got 9.'],
+    [['--max-tokens', '0'], 'It must be a whole number above 0.'],
+  ])('chats with no model before its flags are right: %j', async (flags, message) => {
+    const { code, err } = await ortler(['chat', 'acme/no-such-model', 'Hello!', '--offline', ...flags]);
+    expect([code, err]).toEqual([1, expect.stringContaining(message)]);
+  });
+
   it('names what is wrong besides the model before it looks for the model', async () => {
     const build = async (...args: readonly string[]) =>
       (await ortler(['build', 'acme/no-such-model', '--offline', ...args])).err;

@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
-import type { ChatMessage } from '@ortler/engine';
+import { type ChatMessage, validateSamplingParams } from '@ortler/engine';
 import { isModelReference } from '@ortler/hub';
 import type { Config } from '../../config/config.ts';
 import { isOwnModel, type OwnModel } from '../../config/model-list.ts';
@@ -42,6 +42,7 @@ export function readChatArguments(
 
 /** Runs the command. Throws: `UserError` for an unusable model, server or question. */
 export async function chat(args: ChatArguments, config: Config, terminal: Terminal): Promise<void> {
+  checkSampling(args);
   const source =
     args.url === undefined
       ? await openEngineSource(pickModel(args.model, config), config, terminal)
@@ -52,6 +53,15 @@ export async function chat(args: ChatArguments, config: Config, terminal: Termin
     else await answerOnce(source, [...messages, { role: 'user', content: args.question }], args, terminal);
   } finally {
     await source.close();
+  }
+}
+
+/** Before the model, whose download may take an hour. Throws: `UserError`. */
+function checkSampling({ temperature }: AnswerSettings): void {
+  try {
+    if (temperature !== undefined) validateSamplingParams({ temperature });
+  } catch (error) {
+    throw toUserError(error);
   }
 }
 

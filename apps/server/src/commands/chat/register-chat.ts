@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import { SETTINGS } from '../../config/settings.ts';
-import { toNumber } from '../argument-values.ts';
+import { toNumber, toPositiveInteger } from '../argument-values.ts';
 import {
   addSettings,
   configFrom,
@@ -66,7 +66,7 @@ export function registerChatCommand(program: Command): void {
         'sampling temperature; 0 is greedy decoding; default: as generation_config.json of the model says',
         toNumber,
       )
-      .option('--max-tokens <number>', 'maximum number of tokens in an answer', toNumber),
+      .option('--max-tokens <number>', 'maximum number of tokens in an answer', toPositiveInteger),
     CHAT_SETTINGS,
   )
     .addHelpText('after', EXAMPLES)
