@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,6 +17,14 @@ it('names the file that stands in the way', async () => {
   const file = join(root, 'file');
   writeFileSync(file, '');
   expect(await explain(join(file, 'a', 'b'))).toBe(`${file} is a file, not a folder`);
+});
+
+it('names a link that leads nowhere', async () => {
+  const link = join(root, 'link');
+  symlinkSync(join(root, 'gone'), link);
+  const fault = `${link} is a link to ${join(root, 'gone')}, which cannot be reached`;
+  expect(await explain(link)).toBe(fault);
+  expect(await explain(join(link, 'a'))).toBe(fault);
 });
 
 // Root may write everywhere.

@@ -1,6 +1,6 @@
 // Checks of what a server would use, for `ortler doctor`: disk, databases, models, address. Nothing is created or changed.
 
-import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, readlinkSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { formatBytes, parseModelSource } from '@ortler/hub';
@@ -21,7 +21,7 @@ export async function checkDataFolder({
 }: Pick<Config, 'dataDir' | 'lowDiskBytes'>): Promise<Finding> {
   const subject = 'disk';
   const folder = nearestExisting(dataDir);
-  if (!statSync(folder).isDirectory())
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
     return { subject, state: 'problem', detail: dataDir, remedy: notAFolder(folder) };
   const { state, free_bytes: freeBytes } = await checkDisk(folder, lowDiskBytes);
   const free = freeBytes === undefined ? '' : `, ${formatBytes(freeBytes)} free`;
@@ -143,9 +143,23 @@ function tryToListen(host: string, port: number): Promise<string | undefined> {
 }
 
 function notAFolder(path: string): string {
-  return `${path} is a file, not a folder: choose another --data-dir`;
+  const target = linkTarget(path);
+  const kind =
+    target === undefined ? 'a file, not a folder' : `a link to ${target}, which leads to no folder`;
+  return `${path} is ${kind}: choose another --data-dir`;
 }
 
+/** The path, or the innermost folder around it. A link exists, also one that leads nowhere. */
 function nearestExisting(path: string): string {
-  return existsSync(path) || dirname(path) === path ? path : nearestExisting(dirname(path));
+  const exists = existsSync(path) || linkTarget(path) !== undefined;
+  return exists || dirname(path) === path ? path : nearestExisting(dirname(path));
+}
+
+/** Undefined for what is no link. */
+function linkTarget(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
+  }
 }

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -44,6 +44,14 @@ it.each(['data', 'data/sub'])('says that a file is where the data folder %s shou
   const remedy = `${join(folder, 'data')} is a file, not a folder: choose another --data-dir`;
   expect(bySubject.get('disk')).toMatchObject({ state: 'problem', remedy });
   expect(bySubject.get('database')).toMatchObject({ state: 'problem', remedy });
+});
+
+it('says that the data folder is a link which leads nowhere', async () => {
+  await symlink(join(folder, 'gone'), join(folder, 'data'));
+  const { isWell, bySubject } = await examine();
+  expect(isWell).toBe(false);
+  const remedy = `${join(folder, 'data')} is a link to ${join(folder, 'gone')}, which leads to no folder: choose another --data-dir`;
+  expect(bySubject.get('disk')).toMatchObject({ state: 'problem', remedy });
 });
 
 it('says what to do about an empty database, a missing model and a port in use', async () => {
