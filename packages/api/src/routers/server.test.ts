@@ -41,7 +41,15 @@ const keyOf = (id: string, team: string | null): KeyFacts => ({
 });
 
 function createCaller(token: string, ...samples: LoadSample[]) {
-  const services = createFakeServices();
+  const fake = createFakeServices();
+  const services = {
+    ...fake,
+    credentials: {
+      verifyBearer: (given: string) =>
+        isRemoved ? Promise.resolve(null) : fake.credentials.verifyBearer(given),
+    },
+  };
+  let isRemoved = false;
   const [model] = services.models.list();
   const own = model!.id;
   const router = createAppRouter({
@@ -67,7 +75,10 @@ function createCaller(token: string, ...samples: LoadSample[]) {
     headers: {},
     signal: new AbortController().signal,
   };
-  return { own, caller: router.createCaller(context) };
+  const removeKey = () => {
+    isRemoved = true;
+  };
+  return { own, caller: router.createCaller(context), removeKey };
 }
 
 describe('server statistics', () => {
@@ -86,6 +97,14 @@ describe('server statistics', () => {
     const seen: string[][] = [];
     for await (const { models } of await caller.server.load()) seen.push(models.map(({ id }) => id));
     expect(seen).toEqual([[own], [own]]);
+  });
+
+  it('end when the key is removed', async () => {
+    const { caller, removeKey } = createCaller(TEST_API_KEY, sampleOf('a'), sampleOf('b'));
+    const samples = (await caller.server.load())[Symbol.asyncIterator]();
+    expect((await samples.next()).value).toMatchObject({ models: [{ id: 'a' }] });
+    removeKey();
+    await expect(samples.next()).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
   });
 
   it('show a key without a team all models', async () => {

@@ -4,7 +4,7 @@
 import { listModels } from '../generation/ready-engine.ts';
 import type { Principal, Services } from '../ports/services.ts';
 import type { LoadSample } from '../ports/statistics-services.ts';
-import { createBearerProcedure, router } from '../trpc/trpc.ts';
+import { createBearerProcedure, requireBearer, router } from '../trpc/trpc.ts';
 
 /** Router of `facts`, `keys` and `load`. It has no REST routes: Prometheus reads /metrics. */
 export function createServerRouter(services: Services) {
@@ -25,9 +25,11 @@ export function createServerRouter(services: Services) {
     })),
 
     load: procedure.subscription(async function* ({ ctx }) {
-      const { principal, signal } = ctx;
+      const { principal, signal, credentials } = ctx;
       let visible = await visibleModels(services, principal);
       for await (const sample of services.statistics.samples(signal)) {
+        // A key may be removed while its samples come, which have no end of their own.
+        await requireBearer(services, credentials);
         // A model that was loaded meanwhile.
         if (!sample.models.every(({ id }) => visible.ids.has(id)))
           visible = await visibleModels(services, principal, sample);
