@@ -2,7 +2,7 @@
 
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTinyCheckpoint, writeAdapter } from '@ortler/model-builder/testing';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { freePort } from '../support/free-port.ts';
 import { ORTLER } from '../support/server.ts';
 import { startTinyServer } from '../support/tiny-server.ts';
 
@@ -44,6 +45,9 @@ function ortler(
   });
 }
 
+/** A device of Linux on which no write succeeds. */
+const FULL_DISK = '/dev/full';
+const hasNoFullDisk = !existsSync(FULL_DISK);
 const NO_STACK = /^\s+at /m;
 
 it('explains itself', async () => {
@@ -134,6 +138,19 @@ describe('ortler chat', () => {
     const [code] = await once(child, 'close');
     expect(code).toBe(0);
     expect(err).not.toMatch(NO_STACK);
+  });
+
+  it.skipIf(hasNoFullDisk)('says that its answer cannot be written, as on a full disk', async () => {
+    const full = openSync(FULL_DISK, 'w');
+    const args = [...ORTLER, 'chat', 'Hello!', ...shared, ...settings];
+    const child = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', full, 'pipe'] });
+    let err = '';
+    child.stderr!.on('data', text => {
+      err += String(text);
+    });
+    const [code] = await once(child, 'close');
+    closeSync(full);
+    expect([code, err]).toEqual([1, expect.stringMatching(/^The output cannot be written: ENOSPC.*\n$/)]);
   });
 });
 
@@ -331,6 +348,22 @@ it('keeps serving when the reader of its output goes away', async () => {
     expect(server.exitCode).toBeNull();
   } finally {
     if (server.kill('SIGTERM')) await once(server, 'exit');
+  }
+});
+
+it.skipIf(hasNoFullDisk)('keeps serving when neither its messages nor its log can be written', async () => {
+  const port = await freePort();
+  const full = openSync(FULL_DISK, 'w');
+  const args = ['--port', String(port), '--data-dir', join(folder, 'unlogged'), '--log-level', 'debug'];
+  const server = spawn(process.execPath, [...ORTLER, 'serve', ...args], { stdio: ['ignore', full, full] });
+  closeSync(full);
+  try {
+    const health = `http://127.0.0.1:${port}/health`;
+    await vi.waitFor(async () => expect((await fetch(health)).ok).toBe(true), { timeout: 60_000 });
+    server.kill('SIGTERM');
+    expect(await once(server, 'exit')).toEqual([0, null]);
+  } finally {
+    server.kill('SIGKILL');
   }
 });
 

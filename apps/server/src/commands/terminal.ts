@@ -9,15 +9,23 @@ export interface Terminal {
 }
 
 /**
- * Handles a closed pipe (EPIPE), as in `ortler chat hi | head -c 1`. Without this the next write ends the process with a
- * stack.
+ * Ends a command whose output nobody reads (EPIPE), as in `ortler chat hi | head -c 1`, or cannot be written, as on a full disk.
+ * Without this the next write ends the process with a stack.
  */
-export function onClosedPipe(act: () => void): void {
-  for (const stream of [process.stdout, process.stderr])
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error;
-      act();
-    });
+export function endWithOutput(): void {
+  const onError = (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit();
+    process.stderr.write(`The output cannot be written: ${error.message}\n`);
+    process.exit(1);
+  };
+  process.stdout.on('error', onError);
+  // There is no other place to say that this one is lost.
+  process.stderr.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 0 : 1));
+}
+
+/** For a server, which keeps running when its messages are lost, as on a full disk. */
+export function outliveOutput(): void {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 }
 
 export const processTerminal: Terminal = {

@@ -6,7 +6,7 @@ import type { Config } from '../../config/config.ts';
 import { SETTINGS } from '../../config/settings.ts';
 import { toPositiveInteger } from '../argument-values.ts';
 import { addSettings, configFrom, type Flags, HUB_SETTINGS } from '../command-settings.ts';
-import { onClosedPipe, processTerminal } from '../terminal.ts';
+import { endWithOutput, processTerminal } from '../terminal.ts';
 
 const EXAMPLES = `
 Examples:
@@ -68,7 +68,7 @@ export function registerBuildCommand(program: Command): void {
     )
     .addHelpText('after', EXAMPLES)
     .action(async (model: string, flags: BuildFlags) => {
-      onClosedPipe(() => process.exit());
+      endWithOutput();
       const { build } = await import('./build.ts');
       const { adapter, output, precision, kvCache, contextLength, device, reportText } = flags;
       const report = flags.report || reportText !== undefined ? { textFile: reportText } : undefined;

@@ -11,7 +11,7 @@ import {
   HUB_SETTINGS,
   type SettingName,
 } from '../command-settings.ts';
-import { onClosedPipe, processTerminal } from '../terminal.ts';
+import { endWithOutput, processTerminal } from '../terminal.ts';
 import { UserError } from '../user-error.ts';
 
 const CHAT_SETTINGS: readonly SettingName[] = [
@@ -73,7 +73,7 @@ export function registerChatCommand(program: Command): void {
     .action(async (first: string | undefined, second: string | undefined, flags: ChatFlags) => {
       const { url, system, temperature, maxTokens } = flags;
       refuseWithoutEffect(flags);
-      onClosedPipe(() => process.exit());
+      endWithOutput();
       const config = configFrom(flags);
       const { chat, readChatArguments } = await import('./chat.ts');
       const { model, question } = readChatArguments([first, second], flags.model);

@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import { ALL_SETTINGS, addSettings, configFrom, type Flags } from '../command-settings.ts';
-import { onClosedPipe, processTerminal } from '../terminal.ts';
+import { endWithOutput, processTerminal } from '../terminal.ts';
 
 /** Adds the command to the program. */
 export function registerDoctorCommand(program: Command): void {
@@ -12,7 +12,7 @@ export function registerDoctorCommand(program: Command): void {
     )
     .option('--json', 'write JSON')
     .action(async (flags: Flags) => {
-      onClosedPipe(() => process.exit());
+      endWithOutput();
       const config = configFrom(flags);
       const { doctor } = await import('./doctor.ts');
       if (!(await doctor(config, { isJson: flags.json === true }, processTerminal))) process.exitCode = 1;

@@ -8,7 +8,7 @@ import {
   type Flags,
   type SettingName,
 } from '../command-settings.ts';
-import { onClosedPipe, processTerminal } from '../terminal.ts';
+import { endWithOutput, processTerminal } from '../terminal.ts';
 
 const EXAMPLES = `
 Examples:
@@ -35,7 +35,7 @@ export function registerFeedbackCommands(program: Command): void {
       .option('--resume', 'continue the file of an interrupted export'),
     FEEDBACK_SETTINGS,
   ).action(async (projectId: string, file: string, flags: Flags) => {
-    onClosedPipe(() => process.exit());
+    endWithOutput();
     const { exportFeedback } = await import('./export-feedback.ts');
     const options = { projectId, file, resume: flags.resume === true };
     await exportFeedback(configFrom(flags), options, processTerminal);
@@ -50,7 +50,7 @@ export function registerFeedbackCommands(program: Command): void {
       .option('--from-line <number>', 'first line to store', toLineNumber, 1),
     FEEDBACK_SETTINGS,
   ).action(async (file: string, flags: Flags & { project?: string; fromLine: number }) => {
-    onClosedPipe(() => process.exit());
+    endWithOutput();
     const { importFeedback } = await import('./import-feedback.ts');
     const options = {
       file,
@@ -77,7 +77,7 @@ export function registerFeedbackCommands(program: Command): void {
       .option('--drop', 'drop the index instead'),
     FEEDBACK_SETTINGS,
   ).action(async (path: string, flags: Flags & { as: 'text' | 'number' }) => {
-    onClosedPipe(() => process.exit());
+    endWithOutput();
     const { indexFeedback } = await import('./index-feedback.ts');
     await indexFeedback(
       configFrom(flags),

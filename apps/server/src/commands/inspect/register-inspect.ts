@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import { toPositiveInteger } from '../argument-values.ts';
 import { addSettings, configFrom, type Flags, HUB_SETTINGS } from '../command-settings.ts';
-import { onClosedPipe, processTerminal } from '../terminal.ts';
+import { endWithOutput, processTerminal } from '../terminal.ts';
 
 const EXAMPLES = `
 Examples:
@@ -33,7 +33,7 @@ export function registerInspectCommand(program: Command): void {
     .option('--json', 'write JSON')
     .addHelpText('after', EXAMPLES)
     .action(async (model: string, flags: InspectFlags) => {
-      onClosedPipe(() => process.exit());
+      endWithOutput();
       const { context, json = false } = flags;
       const config = configFrom(flags);
       const { inspect } = await import('./inspect.ts');

@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import { addSettings, configFrom, DATABASE_SETTINGS } from '../command-settings.ts';
-import { onClosedPipe, processTerminal } from '../terminal.ts';
+import { endWithOutput, processTerminal } from '../terminal.ts';
 import { UserError } from '../user-error.ts';
 
 type Flags = Readonly<Record<string, string | undefined>>;
@@ -35,7 +35,7 @@ export function registerKeyCommands(program: Command): void {
       ),
     DATABASE_SETTINGS,
   ).action(async (flags: Flags) => {
-    onClosedPipe(() => process.exit());
+    endWithOutput();
     const { createKey } = await import('./keys.ts');
     const { requestsPerMinute, tokensPerMinute, concurrency, name = '', team = null, ...settings } = flags;
     const limits = {
@@ -50,7 +50,7 @@ export function registerKeyCommands(program: Command): void {
     keys.command('list').description('List ids, teams and names of all keys, without the keys themselves.'),
     DATABASE_SETTINGS,
   ).action(async (flags: Flags) => {
-    onClosedPipe(() => process.exit());
+    endWithOutput();
     const { showKeys } = await import('./keys.ts');
     await showKeys(configFrom(flags), processTerminal);
   });
@@ -62,7 +62,7 @@ export function registerKeyCommands(program: Command): void {
       .argument('<id>', 'id of the key, as `ortler keys list` shows it'),
     DATABASE_SETTINGS,
   ).action(async (id: string, flags: Flags) => {
-    onClosedPipe(() => process.exit());
+    endWithOutput();
     const { deleteKey } = await import('./keys.ts');
     await deleteKey(configFrom(flags), id, processTerminal);
   });

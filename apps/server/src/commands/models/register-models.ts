@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import type { HousekeepingSettings } from '../../models/housekeeping.ts';
 import { addSettings, configFrom, type Flags, HUB_SETTINGS } from '../command-settings.ts';
-import { onClosedPipe, processTerminal } from '../terminal.ts';
+import { endWithOutput, processTerminal } from '../terminal.ts';
 
 const PRUNE_SETTINGS: readonly (keyof HousekeepingSettings)[] = [
   'dataDir',
@@ -43,7 +43,7 @@ export function registerModelCommands(program: Command): void {
   )
     .addHelpText('after', PULL_EXAMPLES)
     .action(async (name: string, flags: Flags) => {
-      onClosedPipe(() => process.exit());
+      endWithOutput();
       const { pull } = await import('./pull.ts');
       await pull(name, configFrom(flags), processTerminal);
     });
@@ -57,7 +57,7 @@ export function registerModelCommands(program: Command): void {
     models.command('list').description('List the models of the cache with their sizes.'),
     HUB_SETTINGS,
   ).action(async (flags: Flags) => {
-    onClosedPipe(() => process.exit());
+    endWithOutput();
     const { showModels } = await import('./show-models.ts');
     await showModels(configFrom(flags), processTerminal);
   });
@@ -70,7 +70,7 @@ export function registerModelCommands(program: Command): void {
       .option('--yes', 'do not ask'),
     HUB_SETTINGS,
   ).action(async (name: string, flags: Flags) => {
-    onClosedPipe(() => process.exit());
+    endWithOutput();
     const { removeModel } = await import('./remove-model.ts');
     await removeModel(name, { isConfirmed: flags.yes === true }, configFrom(flags), processTerminal);
   });
@@ -84,7 +84,7 @@ export function registerModelCommands(program: Command): void {
       .option('--dry-run', 'only say what would be removed'),
     [...PRUNE_SETTINGS, ...HUB_SETTINGS],
   ).action(async (flags: Flags) => {
-    onClosedPipe(() => process.exit());
+    endWithOutput();
     const { pruneModels } = await import('./prune-models.ts');
     await pruneModels(configFrom(flags), { isDryRun: flags.dryRun === true }, processTerminal);
   });

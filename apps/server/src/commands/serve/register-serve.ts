@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import { ALL_SETTINGS, addSettings, configFrom, type Flags } from '../command-settings.ts';
-import { onClosedPipe, processTerminal } from '../terminal.ts';
+import { outliveOutput, processTerminal } from '../terminal.ts';
 import { UserError } from '../user-error.ts';
 
 const EXAMPLES = `
@@ -29,8 +29,7 @@ export function registerServeCommand(program: Command): void {
   )
     .addHelpText('after', EXAMPLES)
     .action(async (models: readonly string[], flags: Flags) => {
-      // A server keeps running when the pipe of its messages closes.
-      onClosedPipe(() => undefined);
+      outliveOutput();
       if (models.length > 0 && flags.models !== undefined)
         throw new UserError('Give models as arguments or with --models, not both.');
       const config = configFrom(models.length > 0 ? { ...flags, models: models.join(',') } : flags);

@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import { toCount } from '../argument-values.ts';
 import { addSettings, configFrom, DATABASE_SETTINGS } from '../command-settings.ts';
-import { onClosedPipe, processTerminal } from '../terminal.ts';
+import { endWithOutput, processTerminal } from '../terminal.ts';
 import type { PruneFlags, PruneSubject } from './prune.ts';
 
 /** Adds both commands. */
@@ -28,7 +28,7 @@ export function registerTrainingCommands(program: Command): void {
       .option('--dry-run', 'count without deleting', false);
     if (subject === 'trajectories') command.option('--split <name>', 'prune this split only');
     addSettings(command, [...DATABASE_SETTINGS, 'queryTimeLimitMs']).action(async (flags: PruneFlags) => {
-      onClosedPipe(() => process.exit());
+      endWithOutput();
       const config = configFrom(flags);
       const { prune } = await import('./prune.ts');
       await prune(subject, flags, config, processTerminal);
