@@ -11,6 +11,8 @@
 import type { ConstraintMatcher } from '../constraint.ts';
 import type { JsonForm } from '../json-form.ts';
 import { type AnswerPosition, type CompleteCall, completeCall, startPosition } from './answer-position.ts';
+import { AnswerText } from './answer-text.ts';
+import { GrammarProbe } from './grammar-probe.ts';
 import {
   CLOSE_LIST,
   CLOSE_OBJECT,
@@ -54,10 +56,8 @@ export class JsonFormMatcher implements ConstraintMatcher {
   readonly #shape: ShapeAutomaton | null;
   readonly #reader: JsonReader;
   #position: AnswerPosition;
-  /** Texts and whether the grammar allows them, at one position. */
-  #allowedTexts: { readonly at: AnswerPosition; readonly known: Map<string, boolean> } | null = null;
-  /** The answer, and after it room for a token. */
-  #bytes: Uint8Array;
+  readonly #grammar: GrammarProbe;
+  readonly #text: AnswerText;
 
   /** Owns `inner`, which is at the start of an answer, or where that of `source` is. */
   constructor(inner: ConstraintMatcher, tokens: JsonTokens, form: JsonForm, source?: JsonFormMatcher) {
@@ -68,7 +68,8 @@ export class JsonFormMatcher implements ConstraintMatcher {
     this.#reader = new JsonReader(form, this.#shape);
     const start = readerStart(this.#shape?.start ?? null);
     this.#position = source === undefined ? startPosition(start) : source.#position;
-    this.#bytes = source === undefined ? new Uint8Array(1024) : source.#bytes.slice();
+    this.#grammar = new GrammarProbe(inner, tokens);
+    this.#text = source === undefined ? new AnswerText() : source.#text.copy();
   }
 
   fillMask(mask: Uint32Array): void {
@@ -200,7 +201,7 @@ export class JsonFormMatcher implements ConstraintMatcher {
       const { refused, asking } = this.#findEnds();
       for (const id of refused) clearBit(mask, id);
       for (const [text, ids] of asking)
-        if (!this.#grammarAllowsText(text)) for (const id of ids) clearBit(mask, id);
+        if (!this.#grammar.allowsText(text, this.#position)) for (const id of ids) clearBit(mask, id);
     }
     this.#narrowRepetition(mask);
   }
@@ -241,7 +242,7 @@ export class JsonFormMatcher implements ConstraintMatcher {
   #fits(tokenId: number, facts: GrammarFacts | null, mayRepeat: boolean): boolean {
     const verdict = this.#judge(tokenId, facts, mayRepeat);
     return typeof verdict === 'object'
-      ? this.#grammarAllowsText(this.#textOf(tokenId, verdict))
+      ? this.#grammar.allowsText(this.#textOf(tokenId, verdict), this.#position)
       : verdict === 'fits';
   }
 
@@ -285,20 +286,6 @@ export class JsonFormMatcher implements ConstraintMatcher {
     return String.fromCharCode(...bytes.subarray(start, start + textLength), bracket);
   }
 
-  /** Whether the grammar allows a text at this position, written in tokens of one byte. */
-  #grammarAllowsText(text: string): boolean {
-    if (this.#allowedTexts?.at !== this.#position)
-      this.#allowedTexts = { at: this.#position, known: new Map() };
-    const { known } = this.#allowedTexts;
-    let isAllowed = known.get(text);
-    if (isAllowed === undefined) {
-      const ids = Array.from(text, character => this.#tokens.ofByte(character.charCodeAt(0)) ?? -1);
-      isAllowed = ids.includes(-1) || this.#inner.countFitting(ids) === ids.length;
-      known.set(text, isAllowed);
-    }
-    return isAllowed;
-  }
-
   #endsString(tokenId: number): boolean {
     const { bytes, offsets } = this.#tokens.vocabulary;
     const reader = this.#reads(this.#position);
@@ -317,10 +304,10 @@ export class JsonFormMatcher implements ConstraintMatcher {
     const value = reader.place === 'marks' ? (reader.node?.value ?? null) : null;
     if (!(isString || value !== null) || isEscaped || !this.#form.guardsRepetition) return null;
     if (this.#position.mustEnd) return { nextByte: undefined, mustEnd: true };
-    const unit = findRepeatedUnit(this.#bytes, stringStart, length);
-    if (unit === 0 || !(value === null ? this.#grammarAllows(QUOTE) : this.#mayEnd(value))) return null;
+    const unit = findRepeatedUnit(this.#text.bytes, stringStart, length);
+    if (unit === 0 || !(value === null ? this.#grammar.allows(QUOTE) : this.#mayEnd(value))) return null;
     const mustEnd = repeatedAt !== null && length - repeatedAt <= REPEATED_SOON;
-    return { nextByte: this.#bytes[length - unit]!, mustEnd };
+    return { nextByte: this.#text.bytes[length - unit]!, mustEnd };
   }
 
   /** Whether the grammar allows the rest of the mark that ends the text. */
@@ -333,7 +320,7 @@ export class JsonFormMatcher implements ConstraintMatcher {
     const separatorLength = this.#reader.marks?.separatorLength ?? null;
     if (separatorLength === null || !this.#form.guardsRepetition) return last;
     this.#writeToken(tokenId);
-    return completeCall(this.#bytes, end, separatorLength, last);
+    return completeCall(this.#text.bytes, end, separatorLength, last);
   }
 
   /** Whether a token may bring the end of repeated members. */
@@ -341,13 +328,13 @@ export class JsonFormMatcher implements ConstraintMatcher {
     const { length } = this.#position;
     return (
       this.#form.guardsRepetition &&
-      findRepeatedUnit(this.#bytes, windowStart(length), length, TOKEN_BYTES) > 0
+      findRepeatedUnit(this.#text.bytes, windowStart(length), length, TOKEN_BYTES) > 0
     );
   }
 
   #hasRepeatedMembers(end: number): boolean {
-    const unit = findRepeatedUnit(this.#bytes, windowStart(end), end);
-    return unit > 0 && isMemberUnit(this.#bytes, unit, end);
+    const unit = findRepeatedUnit(this.#text.bytes, windowStart(end), end);
+    return unit > 0 && isMemberUnit(this.#text.bytes, unit, end);
   }
 
   #findFacts(): GrammarFacts {
@@ -356,7 +343,7 @@ export class JsonFormMatcher implements ConstraintMatcher {
     const asksClose = isAfterValue && frame !== null && gap.lineEnds === 0;
     const needsClose = this.#form.guardsRepetition || this.#form.layout === 'canonical';
     const mayClose =
-      asksClose && needsClose ? this.#grammarAllows(frame.isObject ? CLOSE_OBJECT : CLOSE_LIST) : true;
+      asksClose && needsClose ? this.#grammar.allows(frame.isObject ? CLOSE_OBJECT : CLOSE_LIST) : true;
     return { mayClose, isReal: place === 'number' && this.#isReal(number) };
   }
 
@@ -364,12 +351,7 @@ export class JsonFormMatcher implements ConstraintMatcher {
     if (this.#form.numbers === null) return false;
     const number = new NumberLength();
     number.restore(saved);
-    return number.isInteger && number.digits >= DIGITS_NEAR_LIMIT && this.#grammarAllows(0x2e);
-  }
-
-  #grammarAllows(byte: number): boolean {
-    const tokenId = this.#tokens.ofByte(byte);
-    return tokenId === undefined || this.#inner.countFitting([tokenId]) === 1;
+    return number.isInteger && number.digits >= DIGITS_NEAR_LIMIT && this.#grammar.allows(0x2e);
   }
 
   /** The reader at a position. */
@@ -385,14 +367,7 @@ export class JsonFormMatcher implements ConstraintMatcher {
   /** Mutates: writes the bytes of a token after the answer. */
   #writeToken(tokenId: number): void {
     const { bytes, offsets } = this.#tokens.vocabulary;
-    const text = bytes.subarray(offsets[tokenId], offsets[tokenId + 1]);
-    const { length } = this.#position;
-    if (length + text.length > this.#bytes.length) {
-      const wider = new Uint8Array(2 * (length + text.length));
-      wider.set(this.#bytes);
-      this.#bytes = wider;
-    }
-    this.#bytes.set(text, length);
+    this.#text.write(bytes.subarray(offsets[tokenId], offsets[tokenId + 1]), this.#position.length);
   }
 }
 
