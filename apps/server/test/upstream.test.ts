@@ -486,6 +486,21 @@ describe('a server that fails after the first byte', () => {
     ],
   ];
 
+  it.each([
+    ['in the form of OpenAI', { error: { message: `boom for ${SECRET}` } }],
+    ['as a text', { error: `boom for ${SECRET}` }],
+    ['in the form of older vLLM', { object: 'error', message: `boom for ${SECRET}`, code: 500 }],
+  ])('and says so %s is quoted without the key, streamed or not', async (_, error) => {
+    const streams = [[event(error)], [piece('a'), event(error)]].map(events => steps.events(...events, DONE));
+    for (const step of [...streams, steps.json(error)]) {
+      const front = await openFront([(await openFaulty(step)).url], 'm');
+      const stream = streams.includes(step);
+      const reply = await front.send(CHAT_PATH, { messages: MESSAGES, stream });
+      expect(reply.body).toContain('failed within its answer: boom for ***');
+      expect([reply.body, ...front.log].join()).not.toContain(SECRET);
+    }
+  });
+
   it.each(broken)(
     'and %s ends the stream with an error event, and is not asked again',
     async (_, step, code) => {

@@ -25,16 +25,15 @@ export async function readJson(host: string, reply: Exchange): Promise<unknown> 
 
 /**
  * The error of an answer whose status is one.
- * @param apiKey Is taken out of the text: there are servers that repeat a key that they refuse.
+ * @param withoutKey Applied to the text: there are servers that repeat a key that they refuse.
  */
 export async function readErrorReply(
   host: string,
   { status, headers, body }: Exchange,
-  apiKey: string | undefined,
+  withoutKey: (text: string) => string,
 ): Promise<UpstreamError> {
   // What arrived of the body is enough; the status is the error.
-  const sent = await readText(body, MAX_ERROR_BYTES).catch(() => '');
-  const text = apiKey === undefined ? sent : sent.replaceAll(apiKey, '***');
+  const text = withoutKey(await readText(body, MAX_ERROR_BYTES).catch(() => ''));
   return new UpstreamError(codeOf(status), `${host} answered ${status}${toReason(text)}`, {
     status,
     body: text,

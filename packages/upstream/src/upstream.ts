@@ -49,6 +49,8 @@ export interface Upstream {
    * Throws: as `postForJson`; while it is read, `silent`, `broken` and `invalid_reply`.
    */
   postForEvents(request: UpstreamRequest): Promise<AsyncIterableIterator<string, void>>;
+  /** A server's words about an error within an answer, without the key, which some servers repeat. */
+  withoutKey(text: string): string;
   /** Closes idle connections. */
   close(): void;
 }
@@ -78,6 +80,7 @@ export function createUpstream({ urls, apiKey, timeouts, breaker }: UpstreamOpti
   const limits = { ...TIMEOUTS, ...timeouts };
   const agents = { http: new Agent({ keepAlive: true }), https: new TlsAgent({ keepAlive: true }) };
   const authorization = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
+  const withoutKey = (text: string) => (apiKey === undefined ? text : text.replaceAll(apiKey, '***'));
 
   /** One request to one server. Throws: an answer whose status is not 200. */
   async function send(
@@ -99,7 +102,7 @@ export function createUpstream({ urls, apiKey, timeouts, breaker }: UpstreamOpti
       timeouts: limits,
       signal,
     });
-    if (reply.status !== 200) throw await readErrorReply(url.host, reply, apiKey);
+    if (reply.status !== 200) throw await readErrorReply(url.host, reply, withoutKey);
     return reply;
   }
 
@@ -179,6 +182,7 @@ export function createUpstream({ urls, apiKey, timeouts, breaker }: UpstreamOpti
         const { body } = reply;
         return EventStream.start({ body, lease, outcomeOf: error => outcomeOf(error, request.signal) });
       }),
+    withoutKey,
     close() {
       agents.http.destroy();
       agents.https.destroy();

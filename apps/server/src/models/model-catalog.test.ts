@@ -59,6 +59,7 @@ it('lists models of other servers among its own, and waits for their first readi
     servers: [],
     postForJson: async () => '',
     postForEvents: async () => (async function* () {})(),
+    withoutKey: (text: string) => text,
     start: async () => void calls.push('start'),
     close: () => void calls.push('close'),
   };

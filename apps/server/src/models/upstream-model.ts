@@ -72,6 +72,7 @@ export function createUpstreamModel(options: UpstreamModelOptions): RunningUpstr
     name: model.name,
     postForJson: request => upstream.postForJson(request),
     postForEvents: request => upstream.postForEvents(request),
+    withoutKey: text => upstream.withoutKey(text),
     get servers() {
       return upstream.servers;
     },

@@ -12,7 +12,8 @@ import type { TrainingServices } from './training-services.ts';
 import type { UsageStore } from './usage-services.ts';
 
 /** A model that other servers answer for. Requests are passed on to them. */
-export interface UpstreamModel extends Pick<Upstream, 'postForJson' | 'postForEvents' | 'servers'> {
+export interface UpstreamModel
+  extends Pick<Upstream, 'postForJson' | 'postForEvents' | 'servers' | 'withoutKey'> {
   /** Its name at those servers. */
   readonly name: string;
   /** `loading`: no server was asked yet; `restarting`: none can be asked now. */

@@ -3,6 +3,7 @@
 
 import { UpstreamError, type UpstreamErrorCode } from '@ortler/upstream';
 import { ApiError, type ApiErrorCode } from '../trpc/errors.ts';
+import type { Fields } from './reply-shape.ts';
 
 /** Statuses by which a server refuses the request itself. Others below 500 are the operator's: a key, a path, a name. */
 const REFUSALS: Readonly<Record<number, ApiErrorCode>> = {
@@ -58,9 +59,18 @@ function fromRefusal(error: UpstreamError, id: string): ApiError {
   );
 }
 
-/** An error that came as an event of a stream. */
-export function fromErrorEvent(event: unknown, id: string): ApiError {
-  const { message } = readErrorObject(JSON.stringify({ error: event }));
+/**
+ * The error that an answer with status 200 holds, as an event of a stream or in place of its body; undefined: it holds none.
+ * @param withoutKey Applied to the server's words.
+ */
+export function findError(
+  reply: Fields,
+  id: string,
+  withoutKey: (text: string) => string,
+): ApiError | undefined {
+  // The second form is that of older vLLM.
+  if (reply.error == null && reply.object !== 'error') return undefined;
+  const { message } = readErrorObject(withoutKey(JSON.stringify(reply)));
   const said = message === undefined ? '' : `: ${message}`;
   return new ApiError('upstream_failed', `The server of the model ${id} failed within its answer${said}`, {
     param: 'model',

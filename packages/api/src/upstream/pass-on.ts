@@ -8,7 +8,7 @@ import { readUsageMode } from '../generation/to-usage.ts';
 import { upstreamOf } from '../generation/upstream-of.ts';
 import type { ServedModel, Services, UpstreamModel } from '../ports/services.ts';
 import type { CallerContext } from '../trpc/trpc.ts';
-import { fromUpstreamError } from './from-upstream-error.ts';
+import { findError, fromUpstreamError } from './from-upstream-error.ts';
 import {
   asReply,
   CHAT_SHAPE,
@@ -79,6 +79,8 @@ export async function passOnForReply(
   const names = namesOf(services, passed);
   try {
     const reply = asReply(await upstream.postForJson(toSent(services, context, passed, false)));
+    const failure = findError(reply, names.model, upstream.withoutKey);
+    if (failure !== undefined) throw failure;
     completeReply(reply, names, shape);
     for (const { finish_reason: reason } of choicesOf(reply))
       if (typeof reason === 'string') report.finish(reason);
@@ -109,7 +111,8 @@ export async function passOnForChunks(
     throw fromUpstreamError(error, names.model, signal);
   });
   const withUsage = readUsageMode(read.stream_options) !== 'none';
-  return UpstreamChunks.start({ events, names, shape, withUsage, report, signal });
+  const { withoutKey } = upstream;
+  return UpstreamChunks.start({ events, names, shape, withUsage, report, withoutKey, signal });
 }
 
 function namesOf({ now }: PassingServices, { id, model }: PassedRequest): ReplyNames {

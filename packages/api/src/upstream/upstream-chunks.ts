@@ -3,7 +3,7 @@
 
 import type { TokenUsage } from '@ortler/engine';
 import type { EventSource } from '../generation/closing-stream.ts';
-import { fromErrorEvent, fromUpstreamError } from './from-upstream-error.ts';
+import { findError, fromUpstreamError } from './from-upstream-error.ts';
 import {
   choicesOf,
   completeChunk,
@@ -24,6 +24,7 @@ export interface UpstreamChunksOptions {
   /** Whether the caller asked for usage. */
   readonly withUsage: boolean;
   readonly report: UpstreamReport;
+  readonly withoutKey: (text: string) => string;
   readonly signal: AbortSignal;
 }
 
@@ -66,7 +67,7 @@ export class UpstreamChunks implements EventSource<Fields> {
   }
 
   async #read(): Promise<Step> {
-    const { events, report, names, signal } = this.#options;
+    const { events, report, names, signal, withoutKey } = this.#options;
     try {
       for (;;) {
         const step = await events.next();
@@ -75,7 +76,8 @@ export class UpstreamChunks implements EventSource<Fields> {
           return step;
         }
         const chunk = parseChunk(step.value);
-        if (chunk.error !== undefined && chunk.error !== null) throw fromErrorEvent(chunk.error, names.model);
+        const failure = findError(chunk, names.model, withoutKey);
+        if (failure !== undefined) throw failure;
         if (this.#prepare(chunk)) return { done: false, value: chunk };
       }
     } catch (error) {
