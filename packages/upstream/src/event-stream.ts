@@ -76,8 +76,8 @@ export class EventStream implements AsyncIterableIterator<string, void> {
     try {
       while (this.#events.length === 0 && !this.#isDone) {
         const piece = await body.read();
-        if (piece === null) throw new UpstreamError('broken', 'The stream ended before its last event.');
-        this.#add(decode(this.#decoder, piece));
+        if (piece === null) this.#endOfBytes();
+        else this.#add(decode(this.#decoder, piece));
       }
     } catch (error) {
       body.leave();
@@ -85,6 +85,14 @@ export class EventStream implements AsyncIterableIterator<string, void> {
     }
     // What may come after the last event is not waited for.
     if (this.#isDone) body.leave();
+  }
+
+  /** Throws: `broken`, unless the last event lacks only the end of its line, or the empty line after it. */
+  #endOfBytes(): void {
+    this.#add('\n\n');
+    if (this.#isDone) return;
+    this.#events.length = 0;
+    throw new UpstreamError('broken', 'The stream ended before its last event.');
   }
 
   #add(text: string): void {

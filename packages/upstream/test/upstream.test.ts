@@ -147,9 +147,19 @@ describe('a stream', () => {
     expect(await readAll(upstream)).toEqual(['one', 'two']);
   });
 
+  it.each(['data: [DONE]', 'data: [DONE]\n', 'data: [DONE]\r', 'data: [DONE]\r\n'])(
+    'ends well with %j and nothing after it',
+    async end => {
+      const upstream = connect([(await start(steps.events('data: 1\n\n', end))).url]);
+      expect(await readAll(upstream)).toEqual(['1']);
+      expect(upstream.servers).toMatchObject([{ openCount: 0, failureCount: 0 }]);
+    },
+  );
+
   it.each([
     ['reset within its events', steps.eventsThenReset('data: 1\n\n'), 'broken'],
     ['ended without [DONE]', steps.events('data: 1\n\n'), 'broken'],
+    ['ended within an event', steps.events('data: 1\n\n', 'data: {"a'), 'broken'],
     ['silent within its events', steps.eventsThenSilence('data: 1\n\n'), 'silent'],
   ])('that is %s fails after what came, and is not tried again', async (_, step, code) => {
     const server = await start(step);
