@@ -275,6 +275,16 @@ describe('what goes to a server', () => {
       expect([inputTokenCount, outputTokenCount]).toEqual([3, 2]);
   });
 
+  it.each([{}, { choices: null }])('takes usage beside %j, as some servers send it', async fields => {
+    const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
+    const server = await openFaulty(steps.events(piece('a'), event({ ...fields, usage }), DONE));
+    const front = await openFront([server.url], 'm');
+    const body = { messages: MESSAGES, stream: true, stream_options: { include_usage: true } };
+    const [, last] = readEvents((await front.send(CHAT_PATH, body)).body);
+    expect(last).toMatchObject({ choices: [], usage });
+    expect(front.services.usages).toMatchObject([{ inputTokenCount: 3, outputTokenCount: 2 }]);
+  });
+
   it('separates the cached prompts of teams, unless the server shares them', async () => {
     const server = await openFaulty(chatReply('hi'));
     const send = async (key: string, scope: 'team' | 'server', salt?: string) => {

@@ -121,6 +121,8 @@ export function completeReply(reply: Fields, { id, model, created }: ReplyNames,
 export function completeChunk(chunk: Fields, { id, model, created }: ReplyNames, shape: ReplyShape): void {
   Object.assign(chunk, { id, model });
   addMissing(chunk, { object: shape.chunkObject, created, ...shape.chunkDefaults });
+  // Some servers leave them out, or write null, where a chunk has nothing but usage.
+  if (chunk.usage != null) chunk.choices ??= [];
   for (const choice of choicesOf(chunk)) {
     addMissing(choice, shape.chunkChoiceDefaults);
     if (shape !== CHAT_SHAPE) continue;
