@@ -575,6 +575,32 @@ describe('/v1/responses', () => {
     ]);
   });
 
+  it.each([
+    ['repeat the name and the id of a call', [{ arguments: '{"a"' }, { arguments: ':1}' }]],
+    ['send its arguments as a value', [{ arguments: { a: 1 } }]],
+  ])('has one call of servers that %s', async (_, pieces) => {
+    const call = (part: object) => ({ index: 0, id: 'c1', function: { name: 'f', ...part } });
+    const events = pieces.map(part =>
+      event({ choices: [{ index: 0, delta: { tool_calls: [call(part)] } }] }),
+    );
+    const end = event({ choices: [{ index: 0, delta: {}, finish_reason: 'tool_calls' }] });
+    const server = await openFaulty(steps.events(...events, end, DONE));
+    const front = await openFront([server.url], 'm', { services: { toolCalling: true } });
+    const tools = [{ type: 'function', name: 'f', parameters: { type: 'object' } }];
+    const reply = await front.send('/v1/responses', { input: 'hi', tools, store: false });
+    expect(reply.json().output).toMatchObject([{ call_id: 'c1', name: 'f', arguments: '{"a":1}' }]);
+  });
+
+  it('fails, with the text that came, where a server ends without a finish reason', async () => {
+    const front = await openFront([(await openFaulty(steps.events(piece('a'), DONE))).url], 'm');
+    const { body } = await front.send('/v1/responses', { input: 'hi', stream: true, store: false });
+    const [, failed] = /^event: response\.failed\ndata: (.*)$/m.exec(body)!;
+    expect(JSON.parse(failed!).response).toMatchObject({
+      error: { message: expect.stringContaining('without a finish reason') },
+      output: [{ type: 'message', status: 'incomplete', content: [{ text: 'a' }] }],
+    });
+  });
+
   it('fails as a response does where a server breaks off', async () => {
     const server = await openFaulty(steps.eventsThenReset(piece('a')));
     const front = await openFront([server.url], 'm');

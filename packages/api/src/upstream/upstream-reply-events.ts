@@ -5,6 +5,7 @@ import type { ChoiceLogprobs } from '@ortler/schemas';
 import type { ReplyDelta } from '../chat/reply-delta.ts';
 import type { ReplyEvent } from '../chat/reply-event.ts';
 import type { EventSource } from '../generation/closing-stream.ts';
+import { ApiError } from '../trpc/errors.ts';
 import { CHAT_SHAPE, choicesOf, type Fields, hasText, type ReplyChoice } from './reply-shape.ts';
 import type { UpstreamChunks } from './upstream-chunks.ts';
 
@@ -24,11 +25,15 @@ const REASONS: Readonly<Record<string, Finish['reason']>> = {
 export class UpstreamReplyEvents implements EventSource<ReplyEvent> {
   readonly #chunks: UpstreamChunks;
   #stage: 'begin' | 'middle' | 'ended' = 'begin';
+  #hasFinish = false;
+  /** The call that started last. */
+  #call: { readonly id: string; readonly index: unknown } | undefined;
 
   constructor(chunks: UpstreamChunks) {
     this.#chunks = chunks;
   }
 
+  /** Throws: as the chunks; `upstream_failed` where they end without a finish reason. */
   async next(): Promise<Step> {
     if (this.#stage === 'begin') {
       this.#stage = 'middle';
@@ -38,10 +43,12 @@ export class UpstreamReplyEvents implements EventSource<ReplyEvent> {
       const step = await this.#chunks.next();
       if (step.done === true) {
         this.#stage = 'ended';
+        if (!this.#hasFinish) throw withoutReason();
         return { done: false, value: { kind: 'end', usage: this.#chunks.usage } };
       }
       const [choice] = choicesOf(step.value);
-      if (choice !== undefined) return { done: false, value: { kind: 'delta', delta: toDelta(choice) } };
+      if (choice !== undefined)
+        return { done: false, value: { kind: 'delta', delta: this.#toDelta(choice) } };
     }
     return { done: true, value: undefined };
   }
@@ -50,39 +57,55 @@ export class UpstreamReplyEvents implements EventSource<ReplyEvent> {
     this.#stage = 'ended';
     return this.#chunks.return();
   }
+
+  #toDelta(choice: ReplyChoice): ReplyDelta {
+    const { content, reasoning, tool_calls: calls } = CHAT_SHAPE.textOf(choice);
+    const { finish_reason: reason, logprobs } = choice;
+    const thought = toText(reasoning);
+    const text = toText(content);
+    this.#hasFinish ||= typeof reason === 'string';
+    return {
+      choiceIndex: 0,
+      content: text,
+      reasoning: thought,
+      isReasoning: thought !== '' && text === '',
+      toolCalls: Array.isArray(calls) ? (calls as Fields[]).map(call => this.#toToolCall(call)) : [],
+      tokenCount: hasText(choice, CHAT_SHAPE) ? 1 : 0,
+      tokenIds: null,
+      logprobs: logprobs == null ? null : (logprobs as ChoiceLogprobs),
+      finish:
+        typeof reason === 'string'
+          ? {
+              reason: REASONS[reason] ?? 'error',
+              stopReason: (choice.stop_reason ?? null) as Finish['stopReason'],
+            }
+          : null,
+    };
+  }
+
+  /** A call starts with its name; servers that repeat the name in every piece repeat the id too. */
+  #toToolCall({ index, id: sentId, function: called }: Fields): ToolCallDelta {
+    const { name, arguments: args } = (called ?? {}) as Fields;
+    const id = toText(sentId);
+    const isSame = id !== '' && id === this.#call?.id && index === this.#call.index;
+    const isStart = typeof name === 'string' && name !== '' && !isSame;
+    if (isStart) this.#call = { id, index };
+    return {
+      index: typeof index === 'number' ? index : 0,
+      ...(isStart && { start: { id, name } }),
+      arguments: toArguments(args),
+    };
+  }
 }
 
-function toDelta(choice: ReplyChoice): ReplyDelta {
-  const { content, reasoning, tool_calls: calls } = CHAT_SHAPE.textOf(choice);
-  const { finish_reason: reason, logprobs } = choice;
-  const thought = toText(reasoning);
-  const text = toText(content);
-  return {
-    choiceIndex: 0,
-    content: text,
-    reasoning: thought,
-    isReasoning: thought !== '' && text === '',
-    toolCalls: Array.isArray(calls) ? (calls as Fields[]).map(toToolCall) : [],
-    tokenCount: hasText(choice, CHAT_SHAPE) ? 1 : 0,
-    tokenIds: null,
-    logprobs: logprobs == null ? null : (logprobs as ChoiceLogprobs),
-    finish:
-      typeof reason === 'string'
-        ? {
-            reason: REASONS[reason] ?? 'error',
-            stopReason: (choice.stop_reason ?? null) as Finish['stopReason'],
-          }
-        : null,
-  };
+function withoutReason(): ApiError {
+  const message = 'The server of the model ended its answer without a finish reason.';
+  return new ApiError('upstream_failed', message, { param: 'model' });
 }
 
-function toToolCall({ index, id, function: called }: Fields): ToolCallDelta {
-  const { name, arguments: args } = (called ?? {}) as Fields;
-  return {
-    index: typeof index === 'number' ? index : 0,
-    ...(typeof name === 'string' && name !== '' && { start: { id: toText(id), name } }),
-    arguments: toText(args),
-  };
+/** Most servers send JSON as text, some the value. */
+function toArguments(value: unknown): string {
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : toText(value);
 }
 
 function toText(value: unknown): string {
