@@ -591,6 +591,19 @@ describe('/v1/responses', () => {
     expect(reply.json().output).toMatchObject([{ call_id: 'c1', name: 'f', arguments: '{"a":1}' }]);
   });
 
+  it('has text and reasoning of servers that send content in parts', async () => {
+    const thinking = { type: 'thinking', thinking: [{ type: 'text', text: 'Hm' }] };
+    const parts = [[thinking], [{ type: 'text', text: 'Hello' }]];
+    const events = parts.map(content => event({ choices: [{ index: 0, delta: { content } }] }));
+    const end = event({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] });
+    const front = await openFront([(await openFaulty(steps.events(...events, end, DONE))).url], 'm');
+    const reply = await front.send('/v1/responses', { input: 'hi', store: false });
+    expect(reply.json().output).toMatchObject([
+      { type: 'reasoning', content: [{ text: 'Hm' }] },
+      { type: 'message', content: [{ text: 'Hello' }] },
+    ]);
+  });
+
   it('fails, with the text that came, where a server ends without a finish reason', async () => {
     const front = await openFront([(await openFaulty(steps.events(piece('a'), DONE))).url], 'm');
     const { body } = await front.send('/v1/responses', { input: 'hi', stream: true, store: false });

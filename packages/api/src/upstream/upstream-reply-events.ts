@@ -61,8 +61,9 @@ export class UpstreamReplyEvents implements EventSource<ReplyEvent> {
   #toDelta(choice: ReplyChoice): ReplyDelta {
     const { content, reasoning, tool_calls: calls } = CHAT_SHAPE.textOf(choice);
     const { finish_reason: reason, logprobs } = choice;
-    const thought = toText(reasoning);
-    const text = toText(content);
+    const parts = Array.isArray(content) ? (content as Fields[]) : [{ type: 'text', text: content }];
+    const thought = toText(reasoning) + textOfParts(parts, 'thinking');
+    const text = textOfParts(parts, 'text');
     this.#hasFinish ||= typeof reason === 'string';
     return {
       choiceIndex: 0,
@@ -106,6 +107,12 @@ function withoutReason(): ApiError {
 /** Most servers send JSON as text, some the value. */
 function toArguments(value: unknown): string {
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : toText(value);
+}
+
+/** The text of all parts of a type. Source: Mistral's API, where reasoning is a list of texts in a part of the content. */
+function textOfParts(parts: readonly Fields[], type: 'text' | 'thinking'): string {
+  const texts = parts.filter(part => part.type === type).map(part => part[type]);
+  return texts.map(text => (Array.isArray(text) ? textOfParts(text, 'text') : toText(text))).join('');
 }
 
 function toText(value: unknown): string {
