@@ -81,6 +81,21 @@ describe('a killable worker', () => {
     expect(await next).toBe('answer');
   });
 
+  it('takes an answer that came while the event loop was too busy to read it', async () => {
+    const worker = start({ timeLimitMs: 200 });
+    await worker.run('answer');
+    const ended = new Int32Array(new SharedArrayBuffer(4));
+    const answer = worker.run({ ended });
+    // The thread's message that it has begun is read, so its time runs.
+    await new Promise(resolve => setTimeout(resolve, 50));
+    // Timers come next after immediates.
+    await new Promise(resolve => setImmediate(resolve));
+    Atomics.wait(ended, 0, 0);
+    const endMs = performance.now() + 300;
+    while (performance.now() < endMs);
+    expect(await answer).toBe('answer');
+  });
+
   it('survives a task that exceeds the memory limit', async () => {
     const worker = start({ memoryLimitMb: 32 });
     await expect(worker.run('fill memory')).rejects.toMatchObject({ code: 'crashed' });

@@ -186,10 +186,17 @@ export class KillableWorker<Input, Result> {
   #limit(ms: number): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     const worker = this.#worker;
-    const onTimeout = (): void => {
-      if (worker !== null) this.#fail(worker, 'timeout');
-    };
-    this.#timer = setTimeout(onTimeout, Math.min(ms, LONGEST_DELAY_MS));
+    const timer = setTimeout(
+      () => {
+        // After a long turn of the event loop timers come first, so an answer that has come meanwhile is read before the task is
+        // called too slow.
+        setImmediate(() => {
+          if (worker !== null && timer === this.#timer) this.#fail(worker, 'timeout');
+        });
+      },
+      Math.min(ms, LONGEST_DELAY_MS),
+    );
+    this.#timer = timer;
   }
 
   #takeCurrent(): Task | null {

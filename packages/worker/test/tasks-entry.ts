@@ -3,7 +3,15 @@
 import { workerData } from 'node:worker_threads';
 import { serveTasks } from '../src/serve-tasks.ts';
 
-export type Task = 'answer' | 'refuse' | 'throw' | 'hang' | 'fill memory' | { readonly double: number };
+export type Task =
+  | 'answer'
+  | 'refuse'
+  | 'throw'
+  | 'hang'
+  | 'fill memory'
+  | { readonly double: number }
+  /** Takes a moment, then sets the number to 1 and answers. */
+  | { readonly ended: Int32Array<SharedArrayBuffer> };
 
 class Refusal extends Error {
   readonly code = 'refused';
@@ -11,8 +19,15 @@ class Refusal extends Error {
 
 if (workerData === 'never starts') throw new Error('The module throws.');
 
+function answerLater(ended: Int32Array<SharedArrayBuffer>): string {
+  Atomics.wait(ended, 0, 0, 100);
+  Atomics.store(ended, 0, 1);
+  Atomics.notify(ended, 0);
+  return 'answer';
+}
+
 serveTasks((task: Task) => {
-  if (typeof task === 'object') return task.double * 2;
+  if (typeof task === 'object') return 'double' in task ? task.double * 2 : answerLater(task.ended);
   switch (task) {
     case 'answer':
       return 'answer';
