@@ -69,7 +69,7 @@ export const configKeys = z.object({
   qk_nope_head_dim: size.optional(),
   qk_rope_head_dim: size.optional(),
   v_head_dim: nullableSize,
-  rope_interleave: z.boolean().nullish(),
+  rope_interleave: z.boolean().optional(),
 
   scale_emb: z.number().optional(),
   scale_depth: z.number().nullish(),

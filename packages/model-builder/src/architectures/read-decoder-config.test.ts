@@ -328,6 +328,16 @@ describe('latent attention', () => {
     expect(parse({ ...v3, rope_scaling: yarn }).attentionScale).toBeCloseTo(factor ** 2 * 32 ** -0.5, 12);
   });
 
+  it('leaves scores as they are with the default rotation, whatever settings of yarn are beside it', () => {
+    for (const key of ['rope_scaling', 'rope_parameters'])
+      for (const type of [{ type: 'default' }, { type: undefined }, { type: 'yarn', rope_type: 'default' }])
+        expect(parse({ ...v3, [key]: { ...yarn, ...type } }).attentionScale).toBe(32 ** -0.5);
+  });
+
+  it('refuses null for rope_interleave, which transformers takes for false, not for its default', () => {
+    expect(() => parse({ ...v3, rope_interleave: null })).toThrow('rope_interleave');
+  });
+
   it('has the factors of minicpm3, which are none where they are null', () => {
     const scaled = parse({ ...minicpm, num_hidden_layers: 4, hidden_size: 64, dim_model_base: 32 });
     expect(scaled).toMatchObject({ embeddingScale: 12, residualScale: 0.7, logitScale: 0.5 });

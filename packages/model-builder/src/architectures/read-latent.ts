@@ -51,10 +51,11 @@ export function readLatent(
   };
 }
 
-/** YaRN's factor of the scores, which is apart from that of cosines and sines. */
+/** YaRN's factor of the scores, which is apart from that of cosines and sines. Transformers has it for all types but "default". */
 function yarnScale({ rope_parameters: parameters, rope_scaling: scaling }: ConfigKeys): number {
   const settings = [parameters, scaling].find(found => found?.mscale_all_dim !== undefined);
-  const { factor, mscale_all_dim: weight } = settings ?? {};
+  const { rope_type: type, type: olderType, factor, mscale_all_dim: weight } = settings ?? {};
+  if ((type ?? olderType ?? 'default') === 'default') return 1;
   if (typeof factor !== 'number' || typeof weight !== 'number' || factor <= 1) return 1;
   return (0.1 * weight * Math.log(factor) + 1) ** 2;
 }

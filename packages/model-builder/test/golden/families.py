@@ -859,6 +859,7 @@ DEEPSEEK_V3_CASES = cases_of(
     case("groups of experts by sigmoids with a bias, yarn", prompts=[1, 300, 40], rope_scaling={**YARN_LATENT, "mscale": 0.9}),
     case("all experts in one group, one matrix of queries, pairs half a head apart", n_group=1, topk_group=1, q_lora_rank=None, rope_interleave=False),
     case("scores as they are, tied, three shared experts", norm_topk_prob=False, tie_word_embeddings=True, n_shared_experts=3, first_k_dense_replace=2),
+    case("settings of yarn that the default type does not read", rope_scaling={**YARN_LATENT, "type": "default"}),
 )
 
 GLM4_MOE_LITE = {
