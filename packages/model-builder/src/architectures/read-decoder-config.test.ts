@@ -215,6 +215,19 @@ describe('config.json is refused', () => {
       'must have an object for each type of layer',
     ],
     [{ model_type: 'gemma2', sliding_window: null }, 'sliding_window', 'must be a number'],
+    [
+      { model_type: 'gemma3_text', rope_scaling: { rope_type: 'yarn', factor: 4, truncate: false } },
+      'rope_scaling.truncate',
+      'must be absent or true',
+    ],
+    [
+      {
+        model_type: 'olmo3',
+        rope_parameters: { full_attention: { rope_type: 'yarn', factor: 4, truncate: false } },
+      },
+      'rope_parameters.full_attention.truncate',
+      'must be absent or true',
+    ],
   ])('as not supported: %j', (keys, key, message) => {
     const fault = faultOf(keys);
     expect(fault).toMatchObject({ code: 'unsupported', file: 'folder/config.json', key });

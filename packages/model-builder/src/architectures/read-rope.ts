@@ -67,6 +67,8 @@ export function ropeReader(fault: ConfigFault, keys: ConfigKeys, modelHeadSize: 
       partial_rotary_factor: keys.partial_rotary_factor,
     };
     const found = (parameters ?? scaling)?.scaling ?? { kind: 'none' as const };
+    if (options.layerType !== undefined)
+      refuseUnroundedBorders(fault, parameters ? parametersPath : 'rope_scaling', found);
     const isProportional = found.kind === 'proportional';
     if (options.defaultPartialFactor === undefined && !isProportional) refuseParts(fault, partialFactors);
     const partialFactor = agreed(partialFactors, options.defaultPartialFactor ?? 1);
@@ -120,6 +122,12 @@ function refuseOlderType(fault: ConfigFault, { rope_scaling: scaling }: ConfigKe
       'rope_scaling.type',
       'must be named rope_type: for this model type it has no effect',
     );
+}
+
+/** Throws: `unsupported` for a setting of YaRN that transformers does not see among those of a type of layer, and vLLM does. */
+function refuseUnroundedBorders(fault: ConfigFault, place: string, scaling: RopeScaling): void {
+  if (scaling.kind === 'yarn' && !scaling.roundsBorders)
+    throw fault('unsupported', `${place}.truncate`, 'must be absent or true for this model type');
 }
 
 /** Throws: `unsupported` for anything but whole heads. */
