@@ -16,6 +16,16 @@ const EXPERTS: ExpertModules = {
 /** The operator's factor of the gate; see `clamped_gate` in `packages/kernels/c/finish-rows.h`. */
 const GATE_FACTOR = 1.702;
 
+/** The rotation of a config.json that has none. Source: transformers, configuration_gpt_oss.py */
+const DEFAULT_ROTATION = {
+  rope_type: 'yarn',
+  factor: 32,
+  beta_fast: 32,
+  beta_slow: 1,
+  truncate: false,
+  original_max_position_embeddings: 4096,
+} as const;
+
 export const gptOss: Architecture = {
   modelType: 'gpt_oss',
   names: 'gpt-oss 20B and 120B',
@@ -29,6 +39,8 @@ export const gptOss: Architecture = {
     rope_theta: 150_000,
     attention_bias: true,
   },
+  defaultsFrom: ({ rope_scaling: scaling }) =>
+    Object.keys(scaling ?? {}).length === 0 ? { rope_parameters: DEFAULT_ROTATION } : {},
   readsLayerTypes: true,
   read(keys, reader) {
     const factor = keys.swiglu_alpha ?? GATE_FACTOR;

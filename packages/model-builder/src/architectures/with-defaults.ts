@@ -7,8 +7,11 @@ type Json = Readonly<Record<string, unknown>>;
 /** Names of the same number; transformers writes another one than published files have. */
 const EXPERT_COUNTS = ['num_experts', 'num_local_experts', 'n_routed_experts'] as const;
 
+/** Null for `rope_parameters` stands for the default, as in transformers; for other keys it is a value of its own. */
 export function withDefaults({ defaults = {}, defaultsFrom }: Architecture, json: Json): Json {
-  return { ...defaults, ...renamedCount(defaults, json), ...defaultsFrom?.(json), ...json };
+  const { rope_parameters: rotation, ...rest } = json;
+  const given = rotation === null ? rest : json;
+  return { ...defaults, ...renamedCount(defaults, json), ...defaultsFrom?.(json), ...given };
 }
 
 /** The number of experts in place of its default, where config.json has it by another name. */

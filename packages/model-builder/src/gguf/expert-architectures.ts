@@ -122,7 +122,8 @@ export const gptOss: GgufArchitecture = {
       intermediate_size: fields.count('gpt-oss.expert_feed_forward_length'),
       sliding_window: fields.count('gpt-oss.attention.sliding_window'),
       swiglu_limit: 7,
-      ...(scaling && { rope_scaling: { ...scaling, truncate: false } }),
+      // Without one, as in llama.cpp, in place of the default of config.json.
+      rope_scaling: scaling ? { ...scaling, truncate: false } : { rope_type: 'default' },
     };
   },
 };

@@ -264,6 +264,7 @@ GEMMA4_CASES = cases_of(
         **{key: GEMMA4_E[key] for key in ("hidden_size_per_layer_input", "vocab_size_per_layer_input")},
         num_kv_shared_layers=3, use_double_wide_mlp=True,
     ),
+    case("rotations that config.json leaves out", rope_parameters=None),
 )
 GEMMA4_VISION = {
     "model_type": "gemma4_vision",
@@ -823,6 +824,7 @@ GPT_OSS_CASES = cases_of(
     case("sinks, windows in every second layer, clamped gates", prompts=[1, 40, 200]),
     case("layer types, no biases of attention, tied", attention_bias=False, tie_word_embeddings=True, layer_types=layers("FSSF")),
     case("limit of the published models", swiglu_limit=7.0),
+    case("rotation that config.json leaves out", rope_scaling=None),
 )
 
 # Heads of 16 plain and 16 rotated channels, whose keys are latent rows of 32.
