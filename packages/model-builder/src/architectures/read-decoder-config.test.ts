@@ -189,6 +189,12 @@ describe('config.json is refused', () => {
       'rope_parameters.partial_rotary_factor',
       'must be absent or 1',
     ],
+    [{ model_type: 'glm4', head_dim: 32, partial_rotary_factor: null }, 'partial_rotary_factor', 'is null'],
+    [
+      { model_type: 'nemotron', head_dim: 32, partial_rotary_factor: null },
+      'partial_rotary_factor',
+      'is null',
+    ],
     [{ head_dim: 20 }, 'head_dim', 'is 20; allowed: multiples of 16'],
     [{ num_attention_heads: 6, num_key_value_heads: 3 }, 'head_dim', 'allowed: multiples of 16'],
     [
@@ -239,6 +245,7 @@ describe('config.json is refused', () => {
     [{ model_type: 'phi3', rope_scaling: { ...LONGROPE, long_factor: [1, 2] } }, 'rope_scaling.long_factor'],
     [{ hidden_size: undefined }, 'hidden_size'],
     [{ vocab_size: '300' }, 'vocab_size'],
+    [{ model_type: 'glm4_moe', head_dim: 32, n_routed_experts: 8, topk_group: 0 }, 'topk_group'],
     [{ num_hidden_layers: 0 }, 'num_hidden_layers'],
     [{ num_hidden_layers: 1e9 }, 'num_hidden_layers'],
     [{ rms_norm_eps: -1 }, 'rms_norm_eps'],

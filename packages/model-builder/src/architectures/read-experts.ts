@@ -57,6 +57,7 @@ export function sigmoidExperts(
   reader: ConfigReader,
   scale: number,
 ): Partial<ExpertsConfig> {
+  if (keys.topk_group === 0) reader.invalid('topk_group', 'is 0');
   return {
     scoring: 'sigmoid',
     isNormalised: keys.norm_topk_prob ?? true,

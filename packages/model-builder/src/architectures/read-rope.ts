@@ -71,6 +71,9 @@ export function ropeReader(fault: ConfigFault, keys: ConfigKeys, modelHeadSize: 
       refuseUnroundedBorders(fault, parameters ? parametersPath : 'rope_scaling', found);
     const isProportional = found.kind === 'proportional';
     if (options.defaultPartialFactor === undefined && !isProportional) refuseParts(fault, partialFactors);
+    // For transformers that is a whole head, not the default of the model type.
+    if (keys.partial_rotary_factor === null && (options.defaultPartialFactor ?? 1) !== 1)
+      throw fault('unsupported', 'partial_rotary_factor', 'is null; it must be absent or a number');
     const partialFactor = agreed(partialFactors, options.defaultPartialFactor ?? 1);
     checkOriginalLength(fault, keys, found);
     const rotatedPairs = Math.trunc((partialFactor * headSize) / 2);
