@@ -36,7 +36,6 @@ export const gptOss: Architecture = {
     num_experts_per_tok: 4,
     sliding_window: 128,
     rms_norm_eps: 1e-5,
-    rope_theta: 150_000,
     attention_bias: true,
   },
   defaultsFrom: ({ rope_scaling: scaling }) =>
@@ -58,7 +57,7 @@ export const gptOss: Architecture = {
         gateLimit: keys.swiglu_limit ?? 7,
         modules: EXPERTS,
       }),
-      ropes: [reader.rope()],
+      ropes: [reader.rope({ defaultTheta: 150_000 })],
       layer: index => ({ rope: 0, window: isSliding(index) ? window : undefined }),
     };
   },

@@ -25,11 +25,10 @@ export const mixtral: Architecture = {
     num_local_experts: 8,
     num_experts_per_tok: 2,
     num_key_value_heads: 8,
-    rope_theta: 1e6,
     sliding_window: null,
   },
   read: (keys, reader) => ({
     experts: readExperts(keys, reader, { countKey: 'num_local_experts', modules: EXPERTS }),
-    ...uniformLayers(keys, reader),
+    ...uniformLayers(keys, reader, reader.rope({ defaultTheta: 1e6 })),
   }),
 };

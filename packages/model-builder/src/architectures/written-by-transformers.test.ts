@@ -62,6 +62,14 @@ it('nemotron_h has as many layers as the list of their kinds', () => {
   expect(parseDecoderConfig(PATH, keys).layerCount).toBe(4);
 });
 
+it.each(['gpt_oss', 'mixtral'])(
+  '%s has a rotary base in rope_parameters other than its default',
+  model_type => {
+    const rope_parameters = { rope_type: 'default', rope_theta: 777 };
+    expect(parse({ model_type, num_local_experts: 4, rope_parameters }).ropes[0]!.theta).toBe(777);
+  },
+);
+
 it('qwen2_moe has a window of 0 where it is off', () => {
   const keys = { model_type: 'qwen2_moe', use_sliding_window: false, sliding_window: 0 };
   expect(parse(keys).layers.map(layer => layer.window)).toEqual([undefined, undefined, undefined]);
