@@ -234,6 +234,14 @@ describe('config.json is refused', () => {
       'rope_parameters.full_attention.truncate',
       'must be absent or true',
     ],
+    [
+      {
+        model_type: 'olmo3',
+        rope_parameters: { full_attention: { rope_type: 'yarn', factor: 4 }, truncate: false },
+      },
+      'rope_parameters.truncate',
+      'must be absent or true',
+    ],
   ])('as not supported: %j', (keys, key, message) => {
     const fault = faultOf(keys);
     expect(fault).toMatchObject({ code: 'unsupported', file: 'folder/config.json', key });

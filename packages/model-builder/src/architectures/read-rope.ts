@@ -68,7 +68,7 @@ export function ropeReader(fault: ConfigFault, keys: ConfigKeys, modelHeadSize: 
     };
     const found = (parameters ?? scaling)?.scaling ?? { kind: 'none' as const };
     if (options.layerType !== undefined)
-      refuseUnroundedBorders(fault, parameters ? parametersPath : 'rope_scaling', found);
+      refuseUnroundedBorders(fault, keys, parameters ? parametersPath : 'rope_scaling', found);
     const isProportional = found.kind === 'proportional';
     if (options.defaultPartialFactor === undefined && !isProportional) refuseParts(fault, partialFactors);
     // For transformers that is a whole head, not the default of the model type.
@@ -127,10 +127,19 @@ function refuseOlderType(fault: ConfigFault, { rope_scaling: scaling }: ConfigKe
     );
 }
 
-/** Throws: `unsupported` for a setting of YaRN that transformers does not see among those of a type of layer, and vLLM does. */
-function refuseUnroundedBorders(fault: ConfigFault, place: string, scaling: RopeScaling): void {
-  if (scaling.kind === 'yarn' && !scaling.roundsBorders)
-    throw fault('unsupported', `${place}.truncate`, 'must be absent or true for this model type');
+/**
+ * Throws: `unsupported` for a setting of YaRN that transformers reads beside the objects for each type of layer, and vLLM in them.
+ */
+function refuseUnroundedBorders(
+  fault: ConfigFault,
+  { rope_parameters: outer }: ConfigKeys,
+  place: string,
+  scaling: RopeScaling,
+): void {
+  if (scaling.kind !== 'yarn') return;
+  const message = 'must be absent or true for this model type';
+  if (outer?.truncate === false) throw fault('unsupported', 'rope_parameters.truncate', message);
+  if (!scaling.roundsBorders) throw fault('unsupported', `${place}.truncate`, message);
 }
 
 /** Throws: `unsupported` for anything but whole heads. */
