@@ -12,6 +12,7 @@ import {
   type FastifyReply,
   type FastifyRequest,
   fastify,
+  LogController,
 } from 'fastify';
 import { answerUnmetExpectation, createBrokenRequestHandler } from './rest/broken-request.ts';
 import { type AllowedHosts, checkHeaders } from './rest/check-headers.ts';
@@ -20,6 +21,7 @@ import { createDispatcher } from './rest/dispatcher.ts';
 import { toErrorBody, toErrorHeaders } from './rest/error-body.ts';
 import { isMediaTypeFault, toFrameworkError } from './rest/framework-fault.ts';
 import { setIdleWriteTimeout } from './rest/idle-write-timeout.ts';
+import { onReplyEnd } from './rest/on-reply-end.ts';
 import { SAFE_REPLY_HEADERS } from './rest/page-headers.ts';
 import { chooseRequestId } from './rest/request-context.ts';
 import { createRouteTable } from './rest/route-table.ts';
@@ -103,6 +105,7 @@ export async function createApp({
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
     forceCloseConnections: 'idle',
     genReqId: chooseRequestId,
+    logController: new LogController({ requestIdLogLabel: 'requestId' }),
     // Proxies may send the absolute form of the request target. Source: RFC 9112, section 3.2.2.
     rewriteUrl: ({ url = '/' }) => url.replace(ORIGIN, '/'),
     clientErrorHandler: createBrokenRequestHandler(corsOrigins),
@@ -164,17 +167,10 @@ export async function createApp({
     return body;
   });
 
-  app.addHook('onResponse', (request, reply, done) => {
-    const { raw } = reply;
+  onReplyEnd(app, (request, reply, status) => {
     const handler = table.nameOf(request.method, request.url) ?? request.routeOptions.url ?? 'none';
-    metrics.requestAnswered({
-      method: request.method,
-      handler,
-      status: raw.statusCode,
-      durationMs: reply.elapsedTime,
-    });
-    spans.get(request)?.end({ route: handler, status: raw.statusCode });
-    done();
+    metrics.requestAnswered({ method: request.method, handler, status, durationMs: reply.elapsedTime });
+    spans.get(request)?.end({ route: handler, status });
   });
   await app.register(registerSystemRoutes, {
     catalog: services.models,
