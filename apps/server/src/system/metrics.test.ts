@@ -82,3 +82,15 @@ it('describes caches, loaded checkpoints and sizes of steps under the names of v
   expect(text).toContain(`vllm:request_params_n_count{model_name="${REPORT.modelId}",engine="0"} 1`);
   expect(text).toContain(`vllm:request_params_max_tokens_sum{model_name="${REPORT.modelId}",engine="0"} 64`);
 });
+
+it('counts ended choices under the reasons of vLLM, whatever words other servers have', async () => {
+  const metrics = createMetrics(createFakeServices().models);
+  const finishReasons = ['tool-calls', 'tool_calls', 'length', 'content_filter', 'whim 1', 'whim 2'];
+  metrics.generationEnded({ ...REPORT, modelId: 'demo', finishReasons });
+  const counts = [...(await metrics.render()).matchAll(/finished_reason="(.+)"\} ([1-9])/g)];
+  expect(counts.map(([, reason, count]) => [reason, count])).toEqual([
+    ['stop', '2'],
+    ['length', '1'],
+    ['other', '3'],
+  ]);
+});

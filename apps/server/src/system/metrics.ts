@@ -20,6 +20,10 @@ const KEEP_SERIES_MS = 10 * 60 * 1000;
 
 /** Values of the label `finished_reason`. Source: vLLM. */
 const FINISHED_REASONS = ['stop', 'length', 'abort', 'error', 'repetition'];
+/** An answer that ends with calls of tools has stopped by itself. */
+const REASONS_OF_CALLS = ['tool-calls', 'tool_calls', 'function_call'];
+/** Reasons that other servers give are their own words, so they are no labels. */
+const OTHER_REASON = 'other';
 
 /** An answered HTTP request. */
 export interface AnsweredRequest {
@@ -209,7 +213,8 @@ export function createMetrics(
     goneSince.delete(modelId);
     const labels = toModelLabels(modelId);
     for (const each of [...counters, ...histograms]) each.remove(labels);
-    for (const reason of FINISHED_REASONS) success.remove({ ...labels, finished_reason: reason });
+    for (const reason of [...FINISHED_REASONS, OTHER_REASON])
+      success.remove({ ...labels, finished_reason: reason });
   }
 
   /** Initialises all series of a model to 0, because `rate` misses the first increase of a series that appears later. */
@@ -285,8 +290,14 @@ function readyEngines(catalog: ModelCatalog): readonly NamedEngine[] {
 }
 
 function endReasons({ outcome, finishReasons }: GenerationReport): readonly string[] {
-  if (outcome === 'finished') return finishReasons;
-  return [...finishReasons, outcome === 'aborted' ? 'abort' : 'error'];
+  const reasons = finishReasons.map(toFinishedReason);
+  if (outcome === 'finished') return reasons;
+  return [...reasons, outcome === 'aborted' ? 'abort' : 'error'];
+}
+
+function toFinishedReason(reason: string): string {
+  if (REASONS_OF_CALLS.includes(reason)) return 'stop';
+  return FINISHED_REASONS.includes(reason) ? reason : OTHER_REASON;
 }
 
 /** Time per output token, of choices that run in parallel; null where none had a second token. Unit: milliseconds. */
