@@ -110,6 +110,28 @@ describeOnEveryDatabase('the key store', ({ open: openTestDatabase }) => {
       }, 20_000);
     });
 
+    it('refuses it also where all keys were just being read for a wrong one', async () => {
+      const { key } = await addKey(database, { name: 'trainer', team: null }, 0);
+      const store = await openAt();
+      const rows = await database.db.selectFrom('api_keys').selectAll().execute();
+      const slow = Promise.withResolvers<typeof rows>();
+      const query = { selectAll: () => query, orderBy: () => query, execute: () => slow.promise };
+      const queries = countQueries().mockImplementationOnce(() => query as never);
+      nowMs = 1_000;
+      const wrong = store.verifyBearer('wrong');
+      await database.db.deleteFrom('api_keys').execute();
+      vi.advanceTimersByTime(500);
+      expect(queries).toHaveBeenCalledTimes(2);
+      // Answered after the look that began before it.
+      await database.reader.selectFrom('api_keys').select('id').execute();
+      slow.resolve(rows);
+      await wrong;
+      await vi.waitFor(async () => {
+        vi.advanceTimersByTime(500);
+        expect(await store.verifyBearer(key)).toBeNull();
+      }, 5_000);
+    });
+
     it('answers a known key from memory, while a write transaction is open', async () => {
       const key = (await (await open()).createFirstKey())!;
       const store = await openAt();

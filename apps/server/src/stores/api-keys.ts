@@ -73,6 +73,11 @@ export async function createApiKeyStore(
     });
     return reading;
   };
+  /** What is stored now: a reading that began before a change would miss it. */
+  const loadAnew = async () => {
+    await reading?.catch(() => undefined);
+    await load();
+  };
   const find = (hash: Buffer): Principal | null => {
     // Every key is compared, also after a match, so the time reveals nothing about the keys.
     let found: Principal | null = null;
@@ -89,7 +94,7 @@ export async function createApiKeyStore(
     try {
       const found = await readVersion();
       if (found === version) return;
-      await load();
+      await loadAnew();
       version = found;
     } finally {
       isChecking = false;
@@ -120,9 +125,7 @@ export async function createApiKeyStore(
         await trx.insertInto('api_keys').values(row).execute();
         return true;
       });
-      // A read that began before the insert would miss the key.
-      await reading?.catch(() => undefined);
-      await load();
+      await loadAnew();
       return isFirst ? key : null;
     },
 
