@@ -370,6 +370,13 @@ describe('what comes back', () => {
     ]);
   });
 
+  it('is counted by its text where a whole answer has no usage, and says so', async () => {
+    const front = await openFront([(await openFaulty(chatReply('x'.repeat(40)))).url], 'm');
+    const reply = await front.send(CHAT_PATH, { messages: MESSAGES });
+    expect(reply.json().usage).toMatchObject({ completion_tokens: 10 });
+    expect(front.services.usages).toMatchObject([{ outputTokenCount: 10 }]);
+  });
+
   it('names the model and its context in the model list, and has no tokenizer here', async () => {
     const server = await openFaulty(chatReply('hi'));
     const front = await openFront([server.url], 'm');

@@ -21,7 +21,7 @@ import {
 import { type JsonObject, toCacheSalt, toUpstreamBody } from './to-upstream-body.ts';
 import { UpstreamChunks } from './upstream-chunks.ts';
 import { outcomeOf, UpstreamReport } from './upstream-report.ts';
-import { estimatePromptTokens, readUsage } from './upstream-usage.ts';
+import { estimateAnswerTokens, estimatePromptTokens, readUsage } from './upstream-usage.ts';
 
 export interface PassedRequest {
   readonly model: ServedModel;
@@ -86,7 +86,11 @@ export async function passOnForReply(
       if (typeof reason === 'string') report.finish(reason);
     const usage = readUsage(reply.usage);
     if (usage !== undefined) report.tell(usage);
-    else reply.usage = toUsageObject(report.usage);
+    else {
+      const completionTokenCount = estimateAnswerTokens(choicesOf(reply), shape);
+      report.tell({ ...report.usage, completionTokenCount });
+      reply.usage = toUsageObject(report.usage);
+    }
     await report.end('finished');
     return reply;
   } catch (error) {

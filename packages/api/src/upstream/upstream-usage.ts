@@ -1,6 +1,7 @@
 // Token counts of answers of upstream servers: what they say at the end, else an estimate.
 
 import type { TokenUsage } from '@ortler/engine';
+import type { ReplyChoice, ReplyShape } from './reply-shape.ts';
 import type { JsonObject } from './to-upstream-body.ts';
 
 /** Of text in most languages and tokenizers: a rule of thumb, for answers that end before their counts come. */
@@ -29,6 +30,15 @@ export function readUsage(usage: unknown): TokenUsage | undefined {
 export function estimatePromptTokens({ messages, prompt, tools }: JsonObject): number {
   const texts = [messages, prompt, tools].map(countTokens);
   return Math.max(1, Math.ceil(texts.reduce((sum, count) => sum + count, 0)));
+}
+
+/** Of a whole answer, by the texts of its choices. */
+export function estimateAnswerTokens(choices: readonly ReplyChoice[], { textOf }: ReplyShape): number {
+  const texts = choices.map(choice => {
+    const { content, text, reasoning, tool_calls: calls } = textOf(choice);
+    return countTokens([content, text, reasoning, calls]);
+  });
+  return Math.ceil(texts.reduce((sum, count) => sum + count, 0));
 }
 
 function countTokens(value: unknown): number {
