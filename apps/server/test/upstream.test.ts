@@ -15,6 +15,8 @@ import { pino } from 'pino';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createUpstreamModel } from '../src/models/upstream-model.ts';
 import { reportHealth } from '../src/system/health.ts';
+import type { FinishedSpan } from '../src/tracing/otlp-exporter.ts';
+import { createTracing, type Tracing } from '../src/tracing/tracing.ts';
 import {
   AUTHORIZATION,
   CHAT_PATH,
@@ -48,6 +50,7 @@ interface FrontOptions {
   readonly timeouts?: UpstreamOptions['timeouts'];
   readonly promptCacheScope?: 'team' | 'server';
   readonly services?: Partial<FakeServices>;
+  readonly tracing?: Tracing | undefined;
 }
 
 /** A server whose only model, `big`, is the model `name` of other servers. */
@@ -69,7 +72,7 @@ async function openFront(urls: readonly string[], name: string, options: FrontOp
     ...options.services,
   };
   const logger = pino({ level: 'debug' }, { write: (line: string) => void log.push(line) });
-  const front = await openTestApp(services, 65_536, { logger });
+  const front = await openTestApp(services, 65_536, { logger, tracing: options.tracing });
   closing.push(() => front.app.close());
   const send = (url: string, body: object, headers: Record<string, string> = {}) =>
     front.app.inject({
@@ -304,6 +307,43 @@ describe('what goes to a server', () => {
     expect(await send(teamApiKey('a'), 'server')).toBeUndefined();
     expect(await send(teamApiKey('a'), 'server', 'own')).toBe('own');
     expect(await send(TEST_API_KEY, 'team')).toBeUndefined();
+  });
+});
+
+describe('the trace of the caller', () => {
+  const traceId = '0af7651916cd43dd8448eb211c80319c';
+  const traceparent = `00-${traceId}-b7ad6b7169203331-01`;
+  const ask = async (tracing: Tracing | undefined, headers: Record<string, string>) => {
+    const server = await openFaulty(chatReply('hi'));
+    const front = await openFront([server.url], 'm', { tracing });
+    await front.send(CHAT_PATH, { messages: MESSAGES }, headers);
+    return server.headers.at(-1)!;
+  };
+  const createRecorded = () => {
+    const spans: FinishedSpan[] = [];
+    const exporter = { add: (span: FinishedSpan) => spans.push(span), close: async () => undefined };
+    return { spans, tracing: createTracing({ exporter, sampleShare: 1 }) };
+  };
+
+  it('goes on as it came where nothing is traced here', async () => {
+    const sent = { traceparent, tracestate: 'a=b' };
+    expect(await ask(undefined, sent)).toMatchObject(sent);
+    expect(await ask(undefined, { tracestate: 'a=b' })).not.toHaveProperty('tracestate');
+  });
+
+  it('goes on below the span of the request', async () => {
+    const { spans, tracing } = createRecorded();
+    const passed = await ask(tracing, { traceparent, tracestate: 'a=b' });
+    const { spanId } = spans.find(({ kind }) => kind === 'server')!;
+    expect(passed).toMatchObject({ traceparent: `00-${traceId}-${spanId}-01`, tracestate: 'a=b' });
+  });
+
+  it('begins here without one, and then has no state', async () => {
+    const { spans, tracing } = createRecorded();
+    const passed = await ask(tracing, { traceparent: 'broken', tracestate: 'a=b' });
+    const { traceId: own, spanId } = spans.find(({ kind }) => kind === 'server')!;
+    expect(passed).toMatchObject({ traceparent: `00-${own}-${spanId}-01` });
+    expect(passed).not.toHaveProperty('tracestate');
   });
 });
 

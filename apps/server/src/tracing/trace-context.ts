@@ -29,3 +29,8 @@ export function newSpanContext(parent: SpanContext | undefined, sampleShare: num
   if (parent !== undefined) return { ...parent, spanId };
   return { traceId: randomBytes(16).toString('hex'), spanId, isSampled: Math.random() < sampleShare };
 }
+
+/** The header by which another server continues the trace below this span. */
+export function printTraceparent({ traceId, spanId, isSampled }: SpanContext): string {
+  return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;
+}

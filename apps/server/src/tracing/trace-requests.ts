@@ -14,12 +14,16 @@ export function traceRequests(
   const spans = new WeakMap<FastifyRequest, RequestSpan>();
   if (tracing === undefined) return spans;
   app.addHook('onRequest', (request, _reply, done) => {
-    const { traceparent } = request.headers;
+    const { headers } = request.raw;
+    const { traceparent } = headers;
     const span = tracing.startRequest({
       method: request.method,
       traceparent: typeof traceparent === 'string' ? traceparent : undefined,
     });
     spans.set(request, span);
+    // What is passed on to other servers has this span as its parent.
+    headers.traceparent = span.traceparent;
+    if (!span.isContinued) delete headers.tracestate;
     span.run(done);
   });
   app.addHook('preHandler', (request, _reply, done) => spans.get(request)!.run(done));

@@ -4,7 +4,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { GenerationReport } from '@ortler/api';
 import type { Attributes, FinishedSpan, OtlpExporter } from './otlp-exporter.ts';
-import { newSpanContext, parseTraceparent, type SpanContext } from './trace-context.ts';
+import { newSpanContext, parseTraceparent, printTraceparent, type SpanContext } from './trace-context.ts';
 
 export interface TracedRequest {
   readonly method: string;
@@ -19,6 +19,10 @@ export interface RequestEnd {
 
 /** The span of a request, which is open. */
 export interface RequestSpan {
+  /** W3C trace context for requests to other servers, whose spans are below this one. */
+  readonly traceparent: string;
+  /** Whether the caller's trace goes on, and so its `tracestate`. */
+  readonly isContinued: boolean;
   /** Runs `work`, and all that it starts, inside the span. */
   run(work: () => void): void;
   end(end: RequestEnd): void;
@@ -72,6 +76,8 @@ export function createTracing({ exporter, sampleShare, now = preciseNow }: Traci
       const context = newSpanContext(parent, sampleShare);
       const startMs = now();
       return {
+        traceparent: printTraceparent(context),
+        isContinued: parent !== undefined,
         run: work => current.run(context, work),
         end({ route, status }) {
           if (!context.isSampled) return;

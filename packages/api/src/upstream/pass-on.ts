@@ -19,6 +19,7 @@ import {
   type ReplyShape,
 } from './reply-shape.ts';
 import { type JsonObject, toCacheSalt, toUpstreamBody } from './to-upstream-body.ts';
+import { toTraceHeaders } from './trace-headers.ts';
 import { UpstreamChunks } from './upstream-chunks.ts';
 import { outcomeOf, UpstreamReport } from './upstream-report.ts';
 import { estimateAnswerTokens, estimatePromptTokens, readUsage } from './upstream-usage.ts';
@@ -142,16 +143,17 @@ function startReport(
 
 function toSent(
   { toolCalling, promptCacheScope }: PassingServices,
-  { principal, requestId, signal }: CallerContext,
+  context: CallerContext,
   { upstream, path, given, read }: PassedRequest,
   stream: boolean,
 ) {
+  const { principal, requestId, signal } = context;
   const cacheSalt = toCacheSalt(principal, read.cache_salt, promptCacheScope);
   return {
     path,
     body: toUpstreamBody({ given, model: upstream.name, stream, toolCalling, cacheSalt }),
     // One id in the logs of both servers.
-    headers: { 'x-request-id': requestId },
+    headers: { 'x-request-id': requestId, ...toTraceHeaders(context) },
     key: prefixKey(given),
     signal,
   };
