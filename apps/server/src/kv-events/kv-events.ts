@@ -113,9 +113,13 @@ class ReplayBuffer {
   #batches: (readonly [number: Buffer, payload: Buffer])[] = [];
   #first = 0;
   #byteCount = 0;
+  /** Number of the next batch. */
+  #next = 0;
 
+  /** Batches come in the order of their numbers, from 0. */
   add(number: Buffer, payload: Buffer): void {
     this.#batches.push([number, payload]);
+    this.#next++;
     this.#byteCount += payload.length;
     while (this.#batches.length - this.#first > REPLAY_BATCHES || this.#byteCount > REPLAY_BYTES)
       this.#byteCount -= this.#batches[this.#first++]![1].length;
@@ -126,11 +130,19 @@ class ReplayBuffer {
     }
   }
 
-  /** `question`: the number of the first batch that is wanted, in eight bytes. Any other question gets no answer. */
+  /**
+   * `question`: the number of the first batch that is wanted, in eight bytes. Any other question gets no answer. A reader so slow that
+   * batches leave the buffer misses them, and keeps none alive.
+   */
   *answer(question: readonly Buffer[]): Generator<readonly Buffer[]> {
     const [start] = question;
     if (question.length !== 1 || start!.length !== 8) return;
-    for (const batch of this.#batches.slice(this.#first)) if (start!.compare(batch[0]) <= 0) yield batch;
+    const end = this.#next;
+    for (let number = Number(start!.readBigUInt64BE()); number < end; number++) {
+      const oldest = this.#next - (this.#batches.length - this.#first);
+      number = Math.max(number, oldest);
+      if (number < end) yield this.#batches[this.#first + number - oldest]!;
+    }
     yield [END_OF_REPLAY, EMPTY];
   }
 }

@@ -65,6 +65,20 @@ export class ZmtpConnection {
     return true;
   }
 
+  /**
+   * Sends all messages, each once the peer has read most of what came before, and takes nothing from it meanwhile. Ends with the
+   * connection.
+   */
+  async sendAll(messages: Iterable<Buffer>): Promise<void> {
+    const socket = this.#socket.pause();
+    for (const message of messages) {
+      if (socket.writableNeedDrain) await untilDrained(socket);
+      if (socket.destroyed) return;
+      socket.write(message);
+    }
+    socket.resume();
+  }
+
   /** Sends what was written, as far as the peer reads it soon. */
   end(): void {
     this.#socket.end();
@@ -109,4 +123,16 @@ export class ZmtpConnection {
       throw new ZmtpError('the peer reports an error');
     }
   }
+}
+
+/** `drain` never fires on a closed connection, so either event ends the wait. */
+function untilDrained(socket: Socket): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const settle = () => {
+    socket.off('drain', settle).off('close', settle);
+    resolve();
+  };
+  socket.once('drain', settle).once('close', settle);
+  if (socket.destroyed) settle();
+  return promise;
 }

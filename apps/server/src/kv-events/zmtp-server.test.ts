@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   encodeCommand,
@@ -122,6 +123,22 @@ it('a router sends what its question is answered with, and nothing for a questio
   socket.write(encodeMessage([Buffer.alloc(0), Buffer.from('from 7')]));
   const messages = () => frames.filter(({ isCommand }) => !isCommand).map(({ body }) => String(body));
   await vi.waitFor(() => expect(messages()).toEqual(['', 'from 7', '', 'end']), PATIENCE);
+  socket.destroy();
+  await router.close();
+});
+
+it('a router sends a whole answer, however large and however late it is read', async () => {
+  const payload = Buffer.alloc(4 * 1024 * 1024);
+  // More than any buffer on the way holds.
+  const numbers = Array.from({ length: 16 }, (_, index) => String(index));
+  const router = await bindRouter(HERE, () => numbers.map(number => [Buffer.from(number), payload]));
+  const { socket, frames, read } = await join(router.port, 'DEALER');
+  socket.write(encodeMessage([Buffer.alloc(0), Buffer.from('all')]));
+  socket.write(encodeMessage([Buffer.alloc(0), Buffer.from('again')]));
+  await pause(200);
+  read();
+  const heard = () => topicsOf(frames).filter(topic => topic !== '');
+  await vi.waitFor(() => expect(heard()).toEqual([...numbers, ...numbers]), PATIENCE);
   socket.destroy();
   await router.close();
 });

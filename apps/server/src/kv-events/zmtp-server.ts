@@ -1,5 +1,6 @@
 // The two ZeroMQ sockets of KV-cache events, bound to an address: PUB, which sends each message to all who subscribed to its topic,
-// and ROUTER, which answers the one who asked. A peer that reads too slowly loses messages; nobody waits for it.
+// and ROUTER, which answers the one who asked. A subscriber that reads too slowly loses messages; nobody waits for it. An answer goes as
+// fast as its reader.
 
 import { createServer, type Server, type Socket } from 'node:net';
 import type { TcpEndpoint } from './tcp-endpoint.ts';
@@ -50,18 +51,22 @@ export async function bindPublisher(endpoint: TcpEndpoint, highWaterMark?: numbe
   };
 }
 
-/** `answer` gets the frames of a question after its empty one, and gives the messages that go back. Throws: where it cannot listen. */
+/**
+ * `answer` gets the frames of a question after its empty one, and gives the messages that go back, which are asked for as they are sent.
+ * Throws: where it cannot listen.
+ */
 export async function bindRouter(
   endpoint: TcpEndpoint,
   answer: (question: readonly Buffer[]) => Iterable<readonly Uint8Array[]>,
 ): Promise<ZmtpServer> {
   return bind(endpoint, socket => {
+    let answering = Promise.resolve();
     const connection: ZmtpConnection = new ZmtpConnection(socket, {
       socketType: 'ROUTER',
       peerTypes: ['REQ', 'DEALER', 'ROUTER'],
       onMessage([delimiter, ...question]) {
         if (delimiter!.length > 0) return;
-        for (const frames of answer(question)) connection.send(encodeMessage([EMPTY, ...frames]));
+        answering = answering.then(() => connection.sendAll(encodeAll(answer(question))));
       },
       onClose: () => undefined,
     });
@@ -70,6 +75,10 @@ export async function bindRouter(
 }
 
 const EMPTY = new Uint8Array(0);
+
+function* encodeAll(messages: Iterable<readonly Uint8Array[]>): Generator<Buffer> {
+  for (const frames of messages) yield encodeMessage([EMPTY, ...frames]);
+}
 
 /** A message of one byte and a topic: 1 subscribes, 0 cancels. Each subscription counts once. */
 function subscribe(topics: Buffer[], body: Buffer): void {
