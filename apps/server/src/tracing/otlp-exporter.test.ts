@@ -92,6 +92,20 @@ it('loses spans, and reports it once, where the collector fails or is slow', asy
   expect(onFailed.mock.calls).toEqual([['status 503']]);
 });
 
+it('gives a collector that does not answer up when it is closed, after two seconds', async () => {
+  collector = createServer(() => undefined).listen(0, '127.0.0.1');
+  await once(collector, 'listening');
+  const endpoint = `http://127.0.0.1:${(collector.address() as AddressInfo).port}/v1/traces`;
+  const onFailed = vi.fn();
+  const exporter = createOtlpExporter({ endpoint, serviceVersion: '1', onFailed });
+  for (let count = 0; count < 1_500; count++) exporter.add(SPAN);
+  const startedAtMs = performance.now();
+  await exporter.close();
+  expect(performance.now() - startedAtMs).toBeLessThan(8_000);
+  expect(exporter.lostCount).toBe(1_500);
+  expect(onFailed.mock.calls).toEqual([['the server stops, and the collector does not answer']]);
+});
+
 it('sends the headers of its configuration', async () => {
   const { headers, endpoint } = await collect();
   const own = { 'x-api-key': 'secret' };

@@ -28,7 +28,7 @@ export interface OtlpExporter {
   add(span: FinishedSpan): void;
   /** Spans that were lost, because the queue was full or the collector failed. */
   readonly lostCount: number;
-  /** Sends what is left. */
+  /** Sends what is left, as far as the collector takes it soon. */
   close(): Promise<void>;
 }
 
@@ -36,6 +36,8 @@ const BATCH_SIZE = 512;
 /** Spans that wait; more are lost. */
 const QUEUE_LIMIT = 4_096;
 const INTERVAL_MS = 2_000;
+/** Longest time that a stop waits for the collector: less than what orchestrators grant. */
+const CLOSE_MS = 2_000;
 
 const KINDS = { internal: 1, server: 2, client: 3 } as const;
 const STATUS_ERROR = 2;
@@ -51,10 +53,11 @@ export function createOtlpExporter({
   let timer: NodeJS.Timeout | undefined;
   let lostCount = 0;
   let isFailing = false;
+  const stopping = new AbortController();
 
   const send = async (spans: readonly FinishedSpan[]) => {
     try {
-      await postSpans(collector, JSON.stringify(toOtlp(spans, serviceVersion)));
+      await postSpans(collector, JSON.stringify(toOtlp(spans, serviceVersion)), stopping.signal);
       isFailing = false;
     } catch (error) {
       lostCount += spans.length;
@@ -93,8 +96,14 @@ export function createOtlpExporter({
       return lostCount;
     },
     async close() {
+      const limit = setTimeout(
+        () => stopping.abort(new Error('the server stops, and the collector does not answer')),
+        CLOSE_MS,
+      );
+      // Another time for what came after the last look of a sending that was under way.
       await startSending();
       await startSending();
+      clearTimeout(limit);
     },
   };
 }

@@ -19,21 +19,27 @@ export interface Collector {
 
 const TIMEOUT_MS = 10_000;
 
-/** Resolves once the collector has taken the body. Throws: for another status, and where it does not answer. */
-export function postSpans({ endpoint, headers = {}, tls = {} }: Collector, body: string): Promise<void> {
+/** Resolves once the collector has taken the body. Throws: for another status, and where it does not answer; the reason of the signal. */
+export function postSpans(
+  { endpoint, headers = {}, tls = {} }: Collector,
+  body: string,
+  stopping: AbortSignal,
+): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const signal = AbortSignal.any([stopping, AbortSignal.timeout(TIMEOUT_MS)]);
   const options = {
     method: 'POST',
     headers: { ...headers, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
-    signal: AbortSignal.timeout(TIMEOUT_MS),
+    signal,
   };
   const isTls = endpoint.startsWith('https:');
   const call = isTls ? requestHttps(endpoint, { ...options, ...tls }) : requestHttp(endpoint, options);
-  call.once('error', reject);
+  const fail = (error: Error) => reject(signal.aborted ? signal.reason : error);
+  call.once('error', fail);
   call.once('response', reply => {
     const { statusCode = 0 } = reply;
     // The connection is free once the reply was read.
-    reply.once('error', reject).resume();
+    reply.once('error', fail).resume();
     reply.once('end', () => {
       if (statusCode >= 200 && statusCode < 300) resolve();
       else reject(new Error(`status ${statusCode}`));
