@@ -65,7 +65,10 @@ it.each([
   const [queue, prefill] = [byName.get('queue')!, byName.get('prefill')!];
   expect(queue.endMs - queue.startMs).toBeCloseTo(5);
   expect(prefill.startMs).toBe(queue.endMs);
-  expect(generation.attributes).toMatchObject({ 'gen_ai.usage.completion_tokens': 3 });
+  expect(generation.attributes).toMatchObject({
+    'gen_ai.usage.completion_tokens': 3,
+    'gen_ai.response.finish_reasons': ['stop'],
+  });
 });
 
 it('records nothing that the caller does not record, and no trace of its own with a share of 0', async () => {

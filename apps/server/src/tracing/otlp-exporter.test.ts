@@ -18,7 +18,7 @@ const SPAN: FinishedSpan = {
   kind: 'server',
   startMs: 1_800_000_000_000.25,
   endMs: 1_800_000_000_001,
-  attributes: { text: 'x', whole: 3, share: 0.5, flag: true, absent: undefined },
+  attributes: { text: 'x', whole: 3, share: 0.5, flag: true, list: ['a', 'b'], absent: undefined },
   isError: true,
 };
 
@@ -61,6 +61,10 @@ it('writes a span as OTLP in JSON', () => {
                   { key: 'whole', value: { intValue: '3' } },
                   { key: 'share', value: { doubleValue: 0.5 } },
                   { key: 'flag', value: { boolValue: true } },
+                  {
+                    key: 'list',
+                    value: { arrayValue: { values: [{ stringValue: 'a' }, { stringValue: 'b' }] } },
+                  },
                 ],
                 status: { code: 2 },
               },

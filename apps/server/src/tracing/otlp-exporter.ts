@@ -3,7 +3,9 @@
 
 import { type Collector, postSpans } from './post-spans.ts';
 
-export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
+type AttributeValue = string | number | boolean | readonly string[];
+
+export type Attributes = Readonly<Record<string, AttributeValue | undefined>>;
 
 export interface FinishedSpan {
   readonly traceId: string;
@@ -142,7 +144,9 @@ function toAttributes(attributes: Attributes) {
 }
 
 /** 64-bit integers are text in the JSON of protobuf. */
-function toValue(value: string | number | boolean) {
+function toValue(value: AttributeValue) {
+  if (typeof value === 'object')
+    return { arrayValue: { values: value.map(stringValue => ({ stringValue })) } };
   if (typeof value === 'string') return { stringValue: value };
   if (typeof value === 'boolean') return { boolValue: value };
   return Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value };

@@ -150,11 +150,16 @@ function toAttributes(report: GenerationReport): Attributes {
     'gen_ai.request.max_tokens': report.maxTokens ?? undefined,
     'gen_ai.usage.prompt_tokens': report.promptTokenCount,
     'gen_ai.usage.completion_tokens': report.completionTokenCount,
-    'gen_ai.response.finish_reasons': report.finishReasons.join(','),
+    'gen_ai.response.finish_reasons': report.finishReasons.map(toWireReason),
     'gen_ai.latency.e2e': durationMs / 1_000,
     'gen_ai.latency.time_to_first_token': firstTokenMs === null ? undefined : firstTokenMs / 1_000,
     'gen_ai.latency.time_in_queue': timing === null ? undefined : timing.queuedMs / 1_000,
   };
+}
+
+/** As the caller reads it. */
+function toWireReason(reason: string): string {
+  return reason === 'tool-calls' ? 'tool_calls' : reason;
 }
 
 function toIds({ traceId, spanId }: SpanContext): Pick<FinishedSpan, 'traceId' | 'spanId'> {
