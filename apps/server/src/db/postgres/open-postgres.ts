@@ -11,6 +11,7 @@ import { createStorageDialect, type StatementTrace, type StorageDialectOptions }
 import type { Tables } from '../tables.ts';
 import { boundAnswers } from './bounded-pool.ts';
 import { boundStatements } from './bounded-statements.ts';
+import { createEndingPool } from './ending-pool.ts';
 import { createPostgresQueries } from './postgres-queries.ts';
 
 /** Connections of each pool. Source: PostgreSQL takes 100 by default, and several servers share them. */
@@ -87,7 +88,7 @@ function openHandle(
 }
 
 function createPool(url: string, settings: pg.PoolConfig): pg.Pool {
-  const pool = new pg.Pool({
+  const pool = createEndingPool({
     connectionString: url,
     max: POOL_SIZE,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,

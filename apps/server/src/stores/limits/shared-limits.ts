@@ -6,6 +6,7 @@ import { type AccountUse, type PastUse, type RateLimiter, REMEMBERED_MS } from '
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import type { RateLimitTables } from '../../db/tables/rate-limits.ts';
+import { waitAtMost } from '../wait-at-most.ts';
 import { createRateLimitTable } from './rate-limit-table.ts';
 
 const ROUND_MS = 250;
@@ -13,6 +14,8 @@ const ROUND_MS = 250;
 const IDLE_MS = 5_000;
 /** A transaction may be visible so much later than the moment that it wrote. */
 const OVERLAP_MS = 5_000;
+/** Longest wait of a stop for a database that hangs. */
+const CLOSE_MS = 2_000;
 const KEEP_MS = 3 * REMEMBERED_MS;
 /** Rows of one insert: five columns each, and PostgreSQL accepts 65,535 parameters. */
 const ROWS_PER_STATEMENT = 10_000;
@@ -24,7 +27,7 @@ export interface SharedLimitsOptions {
 }
 
 export interface SharedLimits {
-  /** Tells the others what is left to tell, and ends. */
+  /** Tells the others what is left to tell, as far as the database takes it soon, and ends. */
   close(): Promise<void>;
 }
 
@@ -52,8 +55,11 @@ export async function shareLimits(
   return {
     async close() {
       clearInterval(timer);
-      await running;
-      if (limiter.hasAccounts && !exchange.isFailing) await exchange.round();
+      const tellRest = async () => {
+        await running;
+        if (limiter.hasAccounts && !exchange.isFailing) await exchange.round();
+      };
+      await waitAtMost(CLOSE_MS, tellRest());
     },
   };
 }

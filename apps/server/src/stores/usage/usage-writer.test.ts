@@ -87,3 +87,11 @@ it('writes what is left when it is closed', async () => {
   await writer.close();
   expect(stored).toMatchObject([{ request_count: 1 }]);
 });
+
+it('waits five seconds at most for a database that hangs when it is closed', async () => {
+  const writer = new UsageWriter(() => new Promise(() => undefined));
+  void writer.record(used);
+  const closing = writer.close();
+  await vi.advanceTimersByTimeAsync(5_000);
+  await closing;
+});

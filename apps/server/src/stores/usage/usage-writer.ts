@@ -3,12 +3,16 @@
 
 import type { UsageRecord } from '@ortler/api';
 import type { UsageTable } from '../../db/tables/usage.ts';
+import { waitAtMost } from '../wait-at-most.ts';
 
 /** Pause after a batch that could not be written. Unit: milliseconds. */
 const RETRY_MS = 1_000;
 
 /** Longest wait of an answer for a database that hangs. Unit: milliseconds. */
 const PATIENCE_MS = 2_000;
+
+/** Longest wait of a stop for a database that hangs. Unit: milliseconds. */
+const CLOSE_MS = 5_000;
 
 type Waiter = () => void;
 
@@ -47,11 +51,14 @@ export class UsageWriter {
     return promise;
   }
 
-  /** Writes what is left. */
+  /** Writes what is left, as far as the database takes it soon. */
   async close(): Promise<void> {
     clearTimeout(this.#retry);
-    await this.#writing;
-    await this.#writeBatch().catch(() => undefined);
+    const writeRest = async () => {
+      await this.#writing;
+      await this.#writeBatch();
+    };
+    await waitAtMost(CLOSE_MS, writeRest());
     clearTimeout(this.#retry);
   }
 
