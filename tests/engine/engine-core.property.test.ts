@@ -48,7 +48,7 @@ const VOCABULARY: Parameters<EngineCore['setVocabulary']>[0] = (() => {
 
 const JSON_FORM = {
   layout: 'canonical',
-  numbers: { integerDigits: 19, significantDigits: 17, exponentDigits: 3 },
+  numbers: { integerDigits: 19, significantDigits: 17, exponent: 280 },
   guardsRepetition: true,
 } as const;
 

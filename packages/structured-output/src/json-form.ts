@@ -16,13 +16,18 @@ export interface JsonForm {
   readonly shape?: AnswerShape;
 }
 
-/** Maximum number of digits of a number. */
+/** Limits of the length of a number. */
 export interface NumberLimits {
+  /** Maximum number of digits. */
   readonly integerDigits: number;
-  /** Limits of a number with a fraction or an exponent, or where one is allowed. */
+  /** That of a number with a fraction or an exponent, or where one is allowed. */
   readonly significantDigits: number;
-  readonly exponentDigits: number;
+  /** Greatest exponent, positive or negative. */
+  readonly exponent: number;
 }
 
-/** Every integer of 64 bits, and every double in its shortest spelling. */
-export const NUMBER_LIMITS: NumberLimits = { integerDigits: 19, significantDigits: 17, exponentDigits: 3 };
+/**
+ * Every integer of 64 bits, and doubles in their shortest spelling. With 21 digits before the point (zeros at the end are not
+ * significant) such an exponent is still a double, and not an infinity.
+ */
+export const NUMBER_LIMITS: NumberLimits = { integerDigits: 19, significantDigits: 17, exponent: 280 };

@@ -21,7 +21,7 @@ import { HostStepRunner } from './step/host-step-runner.ts';
 
 const JSON_FORM = {
   layout: 'canonical',
-  numbers: { integerDigits: 3, significantDigits: 3, exponentDigits: 1 },
+  numbers: { integerDigits: 3, significantDigits: 3, exponent: 9 },
   guardsRepetition: true,
 } as const;
 

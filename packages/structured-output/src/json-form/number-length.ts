@@ -13,7 +13,7 @@ const WHOLE_DIGITS = 21;
 
 export class NumberLength {
   #part: 'integer' | 'fraction' | 'exponent' = 'integer';
-  /** Digits that count in this part and before it; in the exponent its own. */
+  /** Digits that count in this part and before it; in the exponent its own, as the decimal number that they are behind a 1. */
   #digits = 0;
   #leadingZeros = 0;
 
@@ -57,11 +57,12 @@ export class NumberLength {
     }
     if (byte === SMALL_E || byte === LARGE_E) {
       this.#part = 'exponent';
-      this.#digits = 0;
+      this.#digits = 1;
       return true;
     }
     if (byte < ZERO || byte > NINE) return true;
-    if (byte === ZERO && this.#digits === 0 && this.#part !== 'exponent') {
+    if (this.#part === 'exponent') return this.#pushExponent(byte - ZERO, limits.exponent);
+    if (byte === ZERO && this.#digits === 0) {
       if (this.#part === 'integer') return true;
       if (this.#leadingZeros < LEADING_ZEROS) {
         this.#leadingZeros++;
@@ -70,12 +71,14 @@ export class NumberLength {
     }
     this.#digits++;
     const isWholeZero = isReal && this.#part === 'integer' && byte === ZERO && this.#digits <= WHOLE_DIGITS;
-    return isWholeZero || this.#digits <= this.#limitOf(limits, isReal);
+    const limit = this.#part === 'fraction' || isReal ? limits.significantDigits : limits.integerDigits;
+    return isWholeZero || this.#digits <= limit;
   }
 
-  #limitOf({ integerDigits, significantDigits, exponentDigits }: NumberLimits, isReal: boolean): number {
-    if (this.#part === 'exponent') return exponentDigits;
-    return this.#part === 'fraction' || isReal ? significantDigits : integerDigits;
+  /** Exponents have as many digits as the greatest one at most, zeros at their beginning included. */
+  #pushExponent(digit: number, greatest: number): boolean {
+    this.#digits = 10 * this.#digits + digit;
+    return this.#digits <= 10 ** String(greatest).length + greatest;
   }
 }
 
