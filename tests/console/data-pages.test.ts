@@ -23,6 +23,22 @@ const READY: Readonly<Record<string, string>> = {
   Feedback: '100,000 rows',
   Server: 'Requests by route',
 };
+/** More than the list of them shows at once. */
+const ROUTES = [
+  '/',
+  '/health',
+  '/health/live',
+  '/health/ready',
+  '/ping',
+  '/load',
+  '/metrics',
+  '/version',
+  '/v1/models',
+  '/openapi.json',
+  '/docs',
+  '/console',
+  '/v1/usage',
+];
 const SCREENSHOTS = join(REPOSITORY, '.cache/console-screenshots');
 
 describe.skipIf(hasNoBrowser)('the data pages', () => {
@@ -251,6 +267,7 @@ describe.skipIf(hasNoBrowser)('the data pages', () => {
     'every page is accessible in the %s theme, and fits wide and narrow screens',
     async colorScheme => {
       mkdirSync(SCREENSHOTS, { recursive: true });
+      await Promise.all(ROUTES.map(route => fetch(`${server.url}${route}`, { headers: { authorization } })));
       const { page, troubles, foreignRequests } = await open('/feedback', { colorScheme });
       for (const name of PAGES) {
         await page.setViewportSize({ width: 1280, height: 800 });

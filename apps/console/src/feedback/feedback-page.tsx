@@ -11,6 +11,7 @@ import { Button } from '../components/ui/button.tsx';
 import { Field } from '../components/ui/field.tsx';
 import { Input } from '../components/ui/input.tsx';
 import { Panel } from '../components/ui/panel.tsx';
+import { ScrollRegion } from '../components/ui/scroll-region.tsx';
 import { useTRPC } from '../connection/api-client.ts';
 import { FEEDBACK_COLUMNS, rowIdOf } from './feedback-columns.tsx';
 import { FeedbackSummary } from './feedback-summary.tsx';
@@ -121,9 +122,11 @@ export function FeedbackPage() {
                 </Button>
               }
             >
-              <pre className="max-h-96 overflow-auto p-3 font-mono text-xs wrap-anywhere whitespace-pre-wrap">
-                {JSON.stringify(opened, null, 2)}
-              </pre>
+              <ScrollRegion label="Feedback as JSON" className="max-h-96 p-3">
+                <pre className="font-mono text-xs wrap-anywhere whitespace-pre-wrap">
+                  {JSON.stringify(opened, null, 2)}
+                </pre>
+              </ScrollRegion>
             </Panel>
           )}
         </>

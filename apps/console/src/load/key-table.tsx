@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { FailureNotice } from '../components/notice.tsx';
 import { Badge } from '../components/ui/badge.tsx';
 import { Panel } from '../components/ui/panel.tsx';
+import { ScrollRegion } from '../components/ui/scroll-region.tsx';
 import { TableHead } from '../components/ui/table-head.tsx';
 import { useTRPC } from '../connection/api-client.ts';
 
@@ -18,7 +19,7 @@ export function KeyTable({ command }: { readonly command: string | undefined }) 
   return (
     <Panel title="Keys">
       {error !== null && <FailureNotice error={error} />}
-      <div className="max-h-72 overflow-auto">
+      <ScrollRegion label="List of keys" className="max-h-72">
         <table className="w-full text-sm">
           <TableHead names={COLUMNS} cell={cell} />
           <tbody>
@@ -37,7 +38,7 @@ export function KeyTable({ command }: { readonly command: string | undefined }) 
             ))}
           </tbody>
         </table>
-      </div>
+      </ScrollRegion>
       {command !== undefined && (
         <p className="border-t px-3 py-1.5 text-xs text-muted">
           <code>{command} keys create</code> and <code>{command} keys remove</code> change them.

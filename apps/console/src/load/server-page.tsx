@@ -8,6 +8,7 @@ import { Page } from '../components/page.tsx';
 import { Badge } from '../components/ui/badge.tsx';
 import { Select } from '../components/ui/input.tsx';
 import { Panel } from '../components/ui/panel.tsx';
+import { ScrollRegion } from '../components/ui/scroll-region.tsx';
 import { TableHead } from '../components/ui/table-head.tsx';
 import { useTRPC } from '../connection/api-client.ts';
 import { serverUrl } from '../connection/server-url.ts';
@@ -82,7 +83,7 @@ function ModelTable({ history }: { readonly history: readonly LoadSample[] }) {
   const last = history.at(-1);
   return (
     <Panel title="Models, last minute">
-      <div className="overflow-x-auto">
+      <ScrollRegion label="Table of models">
         <table className="w-full text-sm">
           <TableHead names={MODEL_COLUMNS} cell={cell} />
           <tbody>
@@ -108,7 +109,7 @@ function ModelTable({ history }: { readonly history: readonly LoadSample[] }) {
             })}
           </tbody>
         </table>
-      </div>
+      </ScrollRegion>
       <p className="px-3 py-1.5 text-xs text-muted">
         Times to the first token and between tokens are of requests that ended; tokens are counted since the
         start.
@@ -124,7 +125,7 @@ function RouteTable({ sample }: { readonly sample: LoadSample }) {
   const statuses = ['2xx', '3xx', '4xx', '5xx'];
   return (
     <Panel title="Requests by route, since the start">
-      <div className="max-h-72 overflow-auto">
+      <ScrollRegion label="Table of routes" className="max-h-72">
         <table className="w-full text-sm">
           <TableHead names={['Route', ...statuses]} cell={cell} />
           <tbody>
@@ -146,7 +147,7 @@ function RouteTable({ sample }: { readonly sample: LoadSample }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </ScrollRegion>
     </Panel>
   );
 }

@@ -8,6 +8,7 @@ import { FailureNotice, Notice } from '../components/notice.tsx';
 import { Page } from '../components/page.tsx';
 import { Select } from '../components/ui/input.tsx';
 import { Panel } from '../components/ui/panel.tsx';
+import { ScrollRegion } from '../components/ui/scroll-region.tsx';
 import { useTRPC } from '../connection/api-client.ts';
 import { formatMetric } from './format-metric.ts';
 import { toMetricCurves } from './metric-curves.ts';
@@ -100,27 +101,29 @@ function CheckpointTable({ model }: { readonly model: TrainingModel }) {
   if (checkpoints.data === undefined || checkpoints.data.length === 0) return null;
   return (
     <Panel title="Checkpoints">
-      <ul className="max-h-56 overflow-auto text-sm">
-        {checkpoints.data.toReversed().map(({ id, step, metrics }) => (
-          <li key={id} className="flex flex-wrap items-center gap-3 border-t px-3 py-1 first:border-t-0">
-            <span className="w-20">step {step}</span>
-            <span className="min-w-0 flex-1 truncate text-muted">
-              {Object.entries(metrics)
-                .map(([name, value]) => `${name} ${formatMetric(value)}`)
-                .join(', ')}
-            </span>
-            {servedIds.has(checkpointId(model, step)) && (
-              <Link
-                to="/"
-                search={{ model: checkpointId(model, step) }}
-                className="rounded-md px-2 py-1 text-xs text-accent hover:bg-hover"
-              >
-                Chat<span className="sr-only"> with step {step}</span>
-              </Link>
-            )}
-          </li>
-        ))}
-      </ul>
+      <ScrollRegion label="List of checkpoints" className="max-h-56">
+        <ul className="text-sm">
+          {checkpoints.data.toReversed().map(({ id, step, metrics }) => (
+            <li key={id} className="flex flex-wrap items-center gap-3 border-t px-3 py-1 first:border-t-0">
+              <span className="w-20">step {step}</span>
+              <span className="min-w-0 flex-1 truncate text-muted">
+                {Object.entries(metrics)
+                  .map(([name, value]) => `${name} ${formatMetric(value)}`)
+                  .join(', ')}
+              </span>
+              {servedIds.has(checkpointId(model, step)) && (
+                <Link
+                  to="/"
+                  search={{ model: checkpointId(model, step) }}
+                  className="rounded-md px-2 py-1 text-xs text-accent hover:bg-hover"
+                >
+                  Chat<span className="sr-only"> with step {step}</span>
+                </Link>
+              )}
+            </li>
+          ))}
+        </ul>
+      </ScrollRegion>
     </Panel>
   );
 }

@@ -5,6 +5,7 @@ import type { CSSProperties } from 'react';
 import { Badge } from '../components/ui/badge.tsx';
 import { Button } from '../components/ui/button.tsx';
 import { Panel } from '../components/ui/panel.tsx';
+import { ScrollRegion } from '../components/ui/scroll-region.tsx';
 import { type TrajectoryTurn, toHistories, toJson } from './trajectory-turns.ts';
 import type { Trajectory } from './use-training.ts';
 
@@ -53,9 +54,11 @@ export function TrajectoryView({
       ))}
       <details className="border-t">
         <summary className="px-3 py-2 text-xs text-muted">As it was logged</summary>
-        <pre className="max-h-96 overflow-auto px-3 pb-3 font-mono text-xs wrap-anywhere whitespace-pre-wrap">
-          {toJson(trajectory.trajectory, 2)}
-        </pre>
+        <ScrollRegion label="Trajectory as JSON" className="max-h-96 px-3 pb-3">
+          <pre className="font-mono text-xs wrap-anywhere whitespace-pre-wrap">
+            {toJson(trajectory.trajectory, 2)}
+          </pre>
+        </ScrollRegion>
       </details>
     </Panel>
   );
