@@ -7,6 +7,7 @@
 // server has seen such requests before.
 // `--busy 1,2` measures the same beside so many programs that only compute, with the priority of the server's query threads, and no
 // attack: the latency that busy cores alone cause.
+// `bare` is a process beside the server that answers a constant: the least that the cores and the system leave to any server.
 
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -17,6 +18,7 @@ import { quantile } from '../quantile.ts';
 import { rounded } from '../rounded.ts';
 import { API_KEY, type StartedServer, startServer } from '../start-server.ts';
 import { ATTACKS, prepareAttack, startAttack } from './attacks.ts';
+import { startBareServer } from './bare-server.ts';
 import { createTeamKey } from './team-key.ts';
 
 const { values } = parseArgs({
@@ -44,10 +46,16 @@ if (values.help) {
   console.log(JSON.stringify(await measure(), null, 2));
 }
 
-type Times = Record<'chat' | 'models' | 'health', number[]>;
+type Times = Record<'chat' | 'models' | 'health' | 'bare', number[]>;
 
 function newTimes(): Times {
-  return { chat: [], models: [], health: [] };
+  return { chat: [], models: [], health: [], bare: [] };
+}
+
+interface WatchedServers {
+  /** Address of the server. */
+  readonly url: string;
+  readonly bareUrl: string;
 }
 
 async function measure() {
@@ -76,13 +84,13 @@ async function withPriority(work: () => Promise<void>): Promise<void> {
 
 async function measureAttack(id: string) {
   const attack = ATTACKS[id]!;
-  return withServer(id, async (server, apiKey) => {
+  return withServer(id, async (server, apiKey, bareUrl) => {
     const target = { url: server.url, apiKey, project: 'acme/app', baseModel: 'ortler-demo' };
     // A variant of an attack is about the rows of the first one.
     await prepareAttack(ATTACKS[id.replace(/b$/, '')]!, target);
     let sentCount = 0;
     const statuses: Record<string, number> = {};
-    const measured = await compare(server.url, async () => {
+    const measured = await compare({ url: server.url, bareUrl }, async () => {
       const running = startAttack(id, target);
       await running.open;
       return async () => {
@@ -98,8 +106,8 @@ async function measureAttack(id: string) {
 
 /** Programs that only compute. */
 function measureBusy(count: number) {
-  return withServer('busy', server =>
-    compare(server.url, async () => {
+  return withServer('busy', (server, _apiKey, bareUrl) =>
+    compare({ url: server.url, bareUrl }, async () => {
       const programs = Array.from({ length: count }, () =>
         spawn('nice', ['-n', '10', process.execPath, '-e', 'for (;;);'], { stdio: 'ignore' }),
       );
@@ -112,37 +120,39 @@ function measureBusy(count: number) {
 
 async function withServer<Result>(
   id: string,
-  work: (server: StartedServer, apiKey: string) => Promise<Result>,
+  work: (server: StartedServer, apiKey: string, bareUrl: string) => Promise<Result>,
 ): Promise<Result> {
   const server = await startServer({
     flags: { 'log-level': 'error' },
     nodeArguments:
       values.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${values.profile}/${id}`],
   });
+  const bare = await startBareServer();
   try {
-    return await work(server, await createTeamKey(server.dataDir, server.url, 'acme'));
+    return await work(server, await createTeamKey(server.dataDir, server.url, 'acme'), bare.url);
   } finally {
+    bare.stop();
     await server.stop();
   }
 }
 
 /** Latencies alone and beside a load, in turns. `start` begins the load and gives the function that ends it. */
-async function compare(url: string, start: () => Promise<() => Promise<void>>) {
+async function compare(servers: WatchedServers, start: () => Promise<() => Promise<void>>) {
   const [quiet, beside] = [newTimes(), newTimes()];
   const serverLoads: ServerLoad[] = [];
-  await watch(url, newTimes(), 1);
+  await watch(servers, newTimes(), 1);
   const endWarmUp = await start();
-  await watch(url, newTimes(), Number(values['warm-up']));
+  await watch(servers, newTimes(), Number(values['warm-up']));
   await endWarmUp();
-  await settle(url);
+  await settle(servers);
   for (let turn = 0; turn < Number(values.turns); turn++) {
-    await withPriority(() => watch(url, quiet, Number(values.seconds)));
+    await withPriority(() => watch(servers, quiet, Number(values.seconds)));
     const end = await start();
-    const load = await watchServer(url);
-    await withPriority(() => watch(url, beside, Number(values.seconds)));
+    const load = await watchServer(servers.url);
+    await withPriority(() => watch(servers, beside, Number(values.seconds)));
     serverLoads.push(await load());
     await end();
-    await settle(url);
+    await settle(servers);
   }
   const routes = Object.fromEntries(
     (Object.keys(quiet) as (keyof Times)[]).map(name => {
@@ -158,23 +168,24 @@ async function compare(url: string, start: () => Promise<() => Promise<void>>) {
 }
 
 /** Calls one route after the other, as an attentive client does. */
-async function watch(url: string, times: Times, seconds: number): Promise<void> {
+async function watch({ url, bareUrl }: WatchedServers, times: Times, seconds: number): Promise<void> {
   const endMs = performance.now() + seconds * 1_000;
   while (performance.now() < endMs) {
     const body = { messages: [{ role: 'user', content: 'Hello' }], max_tokens: 4, ignore_eos: true };
-    for (const [name, path, posted] of [
-      ['health', '/health', undefined],
-      ['models', '/v1/models', undefined],
-      ['chat', '/v1/chat/completions', body],
+    for (const [name, address, posted] of [
+      ['bare', bareUrl, undefined],
+      ['health', `${url}/health`, undefined],
+      ['models', `${url}/v1/models`, undefined],
+      ['chat', `${url}/v1/chat/completions`, body],
     ] as const) {
       const startMs = performance.now();
-      const reply = await fetch(url + path, {
+      const reply = await fetch(address, {
         method: posted === undefined ? 'GET' : 'POST',
         headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' },
         body: posted === undefined ? null : JSON.stringify(posted),
       });
       await reply.arrayBuffer();
-      if (!reply.ok) throw new Error(`${path} said ${reply.status}.`);
+      if (!reply.ok) throw new Error(`${address} said ${reply.status}.`);
       times[name].push(performance.now() - startMs);
     }
   }
@@ -209,8 +220,8 @@ async function watchServer(url: string): Promise<() => Promise<ServerLoad>> {
 }
 
 /** Waits until what the attack left behind is done. */
-async function settle(url: string): Promise<void> {
-  await watch(url, newTimes(), 2);
+async function settle(servers: WatchedServers): Promise<void> {
+  await watch(servers, newTimes(), 2);
 }
 
 /** Largest resident memory of the server's process. Unit: MiB. */
