@@ -56,6 +56,25 @@ it('answers wrong keys more and more slowly, and right ones at once', async () =
   expect(answered.indexOf('right 200')).toBeLessThan(15);
 });
 
+it.each([
+  ['a stream', '/trpc/models.list?batch=1', { 'trpc-accept': 'application/jsonl' }],
+  ['a batch with another refusal', '/trpc/models.list,nothing?batch=1', {}],
+  ['a subscription', '/trpc/server.load', {}],
+])('answers wrong keys more and more slowly over tRPC, also in %s', async (_name, url, headers) => {
+  test = await open();
+  let answered = 0;
+  const ask = async () => {
+    await test.app.inject({ url, headers: { authorization: 'Bearer wrong', ...headers } });
+    answered++;
+  };
+  for (let guess = 0; guess < 10; guess++) await ask();
+  // The last of these waits more than a second. Requests without a key wait for nothing.
+  const slow = Array.from({ length: 6 }, ask);
+  for (let call = 0; call < 5; call++) await test.app.inject({ url, headers });
+  expect(answered).toBeLessThan(16);
+  await Promise.all(slow);
+});
+
 it('sends pages with a security policy, and every reply with its one content type', async () => {
   test = await open();
   const page = await test.app.inject('/docs/');

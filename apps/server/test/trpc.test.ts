@@ -146,6 +146,39 @@ describe('links of the caller', () => {
   });
 });
 
+it.each([
+  ['httpLink', httpLink],
+  ['httpBatchLink', httpBatchLink],
+])(
+  '%s cannot carry a stream: the refusal says what can, and nothing is generated on',
+  async (_name, link) => {
+    const engine = createFakeEngine();
+    test = await openTestApp(createFakeServices({ demo: engine }));
+    const client = createTRPCClient<AppRouter>({
+      links: [
+        link<AppRouter>({
+          url: `${await test.listen()}/trpc`,
+          transformer: int64Transformer,
+          headers: { authorization: `Bearer ${TEST_API_KEY}` },
+        }),
+      ],
+    });
+    const calls = [
+      client.chat.stream.mutate({ messages: MESSAGES }),
+      client.chat.create.mutate({ messages: MESSAGES, stream: true }),
+      client.completions.stream.mutate({ prompt: 'hi' }),
+      client.responses.stream.mutate({ input: 'hi' }),
+    ];
+    for (const call of calls)
+      await expect(call).rejects.toMatchObject({
+        message: expect.stringMatching(/^The answer of \S+ is a stream.*use httpBatchStreamLink\.$/),
+        data: { httpStatus: 400, reason: 'malformed_request' },
+      });
+    expect(engine.requests).toHaveLength(calls.length);
+    expect(engine.abortedCount).toBe(calls.length);
+  },
+);
+
 it('sends long inputs of queries in the body', async () => {
   const client = await connect(TEST_API_KEY, createFakeServices(), 100_000);
   // Headers of 16 KiB and more are refused.

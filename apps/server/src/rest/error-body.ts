@@ -22,7 +22,7 @@ export function toErrorBody(error: PublicError, style: ErrorStyle): unknown {
 
 /** The body of an error that was raised before tRPC saw the request, in tRPC's error shape. */
 export function toTrpcErrorBody(
-  { reason, status, message, type, param, faults }: PublicError,
+  { reason, status, message, type, param, faults, retryAfterMs }: PublicError,
   requestId: string,
 ) {
   const { trpcCode } = ERROR_TABLE[reason];
@@ -34,6 +34,7 @@ export function toTrpcErrorBody(
     type,
     param,
     ...(faults !== undefined && { faults }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
   };
   return { error: { message, code: TRPC_ERROR_CODES_BY_KEY[trpcCode], data } };
 }

@@ -44,9 +44,6 @@ export async function registerTrpc(
     new BodyCounts().add(Buffer.from(body));
     request.body = tagIntegers(body);
   });
-  app.addHook('onSend', async (request, reply) => {
-    if (reply.statusCode === 401 && request.headers.authorization !== undefined) await delayWrongKey(request);
-  });
   // Errors that Fastify raises before tRPC sees the request, such as a body past the limit, in tRPC's error shape.
   app.setErrorHandler((error, request, reply) => {
     const known = toFrameworkError(error, request.id);
@@ -73,10 +70,16 @@ export async function registerTrpc(
       maxBatchSize: MAX_BATCH_CALLS,
       // Queries may come by POST too, because long inputs do not fit into a URL.
       allowMethodOverride: true,
-      createContext: ({ req, res }) => {
+      createContext: ({ req, res, info }) => {
         const { context, texts } = createRequestContext(req.raw, res.raw, { requestId: req.id, stopping });
         textsOf.set(req, texts);
-        return context;
+        let wait: Promise<void> | undefined;
+        // The calls of a batch have the same key, which counts once.
+        return {
+          ...context,
+          canStream: info.accept === 'application/jsonl',
+          beforeRefusal: () => (wait ??= delayWrongKey(req)),
+        };
       },
       // As REST replies have it.
       responseMeta: ({ errors }) => {

@@ -25,11 +25,11 @@ export function createServerRouter(services: Services) {
     })),
 
     load: procedure.subscription(async function* ({ ctx }) {
-      const { principal, signal, credentials } = ctx;
+      const { principal, signal } = ctx;
       let visible = await visibleModels(services, principal);
       for await (const sample of services.statistics.samples(signal)) {
         // A key may be removed while its samples come, which have no end of their own.
-        await requireBearer(services, credentials);
+        await requireBearer(services, ctx);
         // A model that was loaded meanwhile.
         if (!sample.models.every(({ id }) => visible.ids.has(id)))
           visible = await visibleModels(services, principal, sample);

@@ -161,7 +161,7 @@ export function toPublicError(error: unknown, requestId: string, input?: unknown
     message,
     type,
     param,
-    retryAfterMs,
+    retryAfterMs: retryAfterMs === undefined ? undefined : Math.ceil(retryAfterMs),
     ...(code !== undefined && { code }),
     ...(faults !== undefined && { faults }),
   };

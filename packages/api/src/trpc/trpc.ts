@@ -4,6 +4,8 @@ import { initTRPC } from '@trpc/server';
 import type { ZodObject } from 'zod';
 import type { AdmittedRequest, RateLimiting } from '../ports/rate-limiting.ts';
 import type { Principal, Services } from '../ports/services.ts';
+import { isAsyncIterable } from './chunk-stream.ts';
+import { endUnreadStream } from './end-unread-stream.ts';
 import { ApiError, type ApiErrorCode, type PublicError, toPublicError } from './errors.ts';
 import { int64Transformer } from './int64-transformer.ts';
 import type { JsonText } from './json-text.ts';
@@ -28,6 +30,10 @@ export interface ApiContext {
   readonly onReplyEnd?: ((listener: () => void) => void) | undefined;
   /** Adds a header to the reply. Absent: the transport has none. */
   readonly setHeader?: ((name: string, value: string) => void) | undefined;
+  /** False: the reply must be whole, so a stream is refused. Absent: the transport decides by the result. */
+  readonly canStream?: boolean | undefined;
+  /** Awaited before a wrong key is refused, for replies whose status is sent before the refusal. */
+  readonly beforeRefusal?: (() => Promise<void>) | undefined;
   /** Returns what to return instead of a result that is JSON text already. Absent: the text is parsed. */
   readonly embedJson?: ((text: Uint8Array<ArrayBuffer>) => JsonText) | undefined;
 }
@@ -83,7 +89,7 @@ const t = initTRPC
     sse: { ping: { enabled: true, intervalMs: 15_000 }, client: { reconnectAfterInactivityMs: 45_000 } },
     errorFormatter({ shape, error, ctx, input }) {
       const known: PublicError = toPublicError(error, ctx?.requestId ?? 'unknown', input);
-      const { reason, status, message, type, param, faults } = known;
+      const { reason, status, message, type, param, faults, retryAfterMs } = known;
       return {
         ...shape,
         message,
@@ -96,6 +102,8 @@ const t = initTRPC
           type,
           param,
           ...(faults !== undefined && { faults }),
+          // Streamed replies have no header for it: theirs are sent before the calls are answered.
+          ...(retryAfterMs !== undefined && { retryAfterMs }),
         },
       };
     },
@@ -104,15 +112,32 @@ const t = initTRPC
 export const router = t.router;
 export const middleware = t.middleware;
 
+const procedure = t.procedure.use(async ({ ctx, type, path, next }) => {
+  const result = await next();
+  const isUnread =
+    ctx.canStream === false && type !== 'subscription' && result.ok && isAsyncIterable(result.data);
+  return isUnread ? endUnreadStream(result.data, path) : result;
+});
+
 /** The principal of a bearer key. Throws: `unauthorized`, the same for a missing and a wrong key. */
 export async function requireBearer(
   services: Pick<Services, 'credentials'>,
-  credentials: Credentials,
+  caller: Pick<ApiContext, 'credentials' | 'beforeRefusal'>,
 ): Promise<Principal> {
-  const principal =
-    credentials.kind === 'bearer' ? await services.credentials.verifyBearer(credentials.token) : null;
-  if (principal === null) throw new ApiError('unauthorized', 'Unauthorized');
-  return principal;
+  const { credentials } = caller;
+  return requireKey(services, credentials.kind === 'bearer' ? credentials.token : null, caller);
+}
+
+async function requireKey(
+  services: Pick<Services, 'credentials'>,
+  key: string | null,
+  { credentials, beforeRefusal }: Pick<ApiContext, 'credentials' | 'beforeRefusal'>,
+): Promise<Principal> {
+  const principal = key === null ? null : await services.credentials.verifyBearer(key);
+  if (principal !== null) return principal;
+  // A request without a key does not count as a wrong guess.
+  if (credentials.kind !== 'none') await beforeRefusal?.();
+  throw new ApiError('unauthorized', 'Unauthorized');
 }
 
 /** What procedures that need a key use. Without `limits` nothing is counted. */
@@ -123,8 +148,8 @@ type CallerServices = Pick<Services, 'credentials'> & Partial<Pick<Services, 'li
  * Throws: as `requireBearer`; `rate_limit_requests`, `rate_limit_tokens`.
  */
 export function createBearerProcedure(services: CallerServices) {
-  return t.procedure.use(async ({ ctx, getRawInput, next }) => {
-    const principal = await requireBearer(services, ctx.credentials);
+  return procedure.use(async ({ ctx, getRawInput, next }) => {
+    const principal = await requireBearer(services, ctx);
     countRequest(services, ctx, principal);
     return next({ ctx: { principal, getRawInput } });
   });
@@ -166,10 +191,8 @@ function admit(
  * Throws: `unauthorized`, `rate_limit_requests`, `rate_limit_tokens`.
  */
 export function createBasicProcedure(services: CallerServices) {
-  return t.procedure.use(async ({ ctx, next }) => {
-    const key = keyOf(ctx.credentials);
-    const principal = key === null ? null : await services.credentials.verifyBearer(key);
-    if (principal === null) throw new ApiError('unauthorized', 'Unauthorized');
+  return procedure.use(async ({ ctx, next }) => {
+    const principal = await requireKey(services, keyOf(ctx.credentials), ctx);
     countRequest(services, ctx, principal);
     return next({ ctx: { principal } });
   });
