@@ -55,7 +55,18 @@ it('takes the summary of reasoning without content', () => {
 
 it.each([
   [[{ role: 'user', content: [{ type: 'input_image', image_url: 'x' }] }], 'input.0.content.0'],
-  [[{ type: 'function_call_output', call_id: 'a', output: [{ type: 'input_file' }] }], 'input.0.output.0'],
+  [
+    [call('a'), { type: 'function_call_output', call_id: 'a', output: [{ type: 'input_file' }] }],
+    'input.1.output.0',
+  ],
+  [[output('a')], 'input.0'],
+  [[call('a'), output('b')], 'input.1'],
+  [[output('a'), call('a')], 'input.0'],
 ])('refuses %j by its place', (input, param) => {
   expect(() => read(input)).toThrow(expect.objectContaining({ reason: 'invalid_parameter', param }));
+});
+
+it('finds the call of an output in the history', () => {
+  const messages = toConversation(undefined, itemsOf([call('a')]), itemsOf([output('a')]));
+  expect(messages.map(({ role }) => role)).toEqual(['assistant', 'tool']);
 });

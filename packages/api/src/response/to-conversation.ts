@@ -9,7 +9,7 @@ type AssistantMessage = Pick<ChatMessage, 'role' | 'content' | 'reasoning' | 'to
 /**
  * The conversation, the instructions first. Stored items in `items` are resolved already.
  * @param history Items of the responses before this one.
- * Throws: `invalid_parameter` for content that is not text.
+ * Throws: `invalid_parameter` for content that is not text and for the output of a call that is not there.
  */
 export function toConversation(
   instructions: string | null | undefined,
@@ -19,8 +19,13 @@ export function toConversation(
   const messages: ChatMessage[] = instructions == null ? [] : [{ role: 'system', content: instructions }];
   /** The message of the assistant that further items of the same answer complete. */
   let open: AssistantMessage | null = null;
+  const callIds = new Set<string>();
   for (const [index, item] of [...history, ...items].entries()) {
-    const message = toMessage(item, open, `input.${index - history.length}`);
+    const place = `input.${index - history.length}`;
+    if (item.type === 'function_call') callIds.add(item.call_id);
+    if (item.type === 'function_call_output' && index >= history.length && !callIds.has(item.call_id))
+      throw withoutCall(item.call_id, place);
+    const message = toMessage(item, open, place);
     if (message !== open) messages.push(message);
     open = message.role === 'assistant' ? message : null;
   }
@@ -59,6 +64,16 @@ function toMessage(item: ResponseInputItem, open: AssistantMessage | null, place
     case 'item_reference':
       throw new Error(`The reference to the item ${item.id} was not resolved.`);
   }
+}
+
+/** A request that forgot `previous_response_id` would else get an answer to nothing but the output. */
+function withoutCall(callId: string, place: string): ApiError {
+  return new ApiError(
+    'invalid_parameter',
+    `${place}: no tool call found for function call output with call_id ${JSON.stringify(callId.slice(0, 100))}. ` +
+      'Send the function_call item before it, or the previous_response_id of the response that made the call.',
+    { param: place },
+  );
 }
 
 function toText(content: string | readonly ResponseInputPart[], place: string): string {
