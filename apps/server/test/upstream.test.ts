@@ -8,6 +8,7 @@ import {
   TEST_API_KEY,
   teamApiKey,
 } from '@ortler/api/testing';
+import { responseStreamEvent } from '@ortler/schemas';
 import type { UpstreamOptions } from '@ortler/upstream';
 import { type FaultyServer, type Step, startFaultyServer, steps } from '@ortler/upstream/testing';
 import type { LightMyRequestResponse } from 'fastify';
@@ -648,6 +649,40 @@ describe('/v1/responses', () => {
     expect(reply.json().output).toMatchObject([
       { type: 'reasoning', content: [{ text: 'Hm' }] },
       { type: 'message', content: [{ text: 'Hello' }] },
+    ]);
+  });
+
+  it('has the refusal of a server, whole and in the events of OpenAI', async () => {
+    const pieces = ['I cannot', ' help.'].map(refusal =>
+      event({ choices: [{ index: 0, delta: { refusal } }] }),
+    );
+    const end = event({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] });
+    const server = await openFaulty(steps.events(...pieces, end, DONE));
+    const front = await openFront([server.url], 'm');
+    const content = [{ type: 'refusal', refusal: 'I cannot help.' }];
+    const first = (await front.send('/v1/responses', { input: 'hi' })).json();
+    expect(first).toMatchObject({
+      status: 'completed',
+      output: [{ type: 'message', status: 'completed', content }],
+      // The server said no counts.
+      usage: { output_tokens: 2 },
+    });
+    const { body } = await front.send('/v1/responses', { input: 'hi', stream: true, store: false });
+    const events = [...body.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data!));
+    for (const sent of events) expect(responseStreamEvent.parse(sent)).toEqual(sent);
+    expect(events.slice(2, 8)).toMatchObject([
+      { type: 'response.output_item.added', item: { type: 'message', content: [] } },
+      { type: 'response.content_part.added', part: { type: 'refusal', refusal: '' } },
+      { type: 'response.refusal.delta', delta: 'I cannot' },
+      { type: 'response.refusal.delta', delta: ' help.' },
+      { type: 'response.refusal.done', refusal: 'I cannot help.' },
+      { type: 'response.content_part.done', part: content[0] },
+    ]);
+    await front.send('/v1/responses', { input: 'Why?', previous_response_id: first.id });
+    expect(passedTo(server).at(-1)?.messages).toEqual([
+      { role: 'user', content: 'hi' },
+      { role: 'assistant', content: 'I cannot help.' },
+      { role: 'user', content: 'Why?' },
     ]);
   });
 

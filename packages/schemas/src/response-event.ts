@@ -8,6 +8,7 @@ import {
   responseOutputItem,
   responseOutputText,
   responseReasoningText,
+  responseRefusal,
   responseSummaryText,
 } from './response-object.ts';
 
@@ -25,7 +26,7 @@ const ofPart = <const Type extends string>(type: Type) =>
     type: z.literal(type),
     ...ofItem,
     content_index,
-    part: z.discriminatedUnion('type', [responseOutputText, responseReasoningText]),
+    part: z.discriminatedUnion('type', [responseOutputText, responseRefusal, responseReasoningText]),
   });
 const ofSummaryPart = <const Type extends string>(type: Type) =>
   z.object({ type: z.literal(type), ...ofItem, summary_index, part: responseSummaryText });
@@ -64,6 +65,18 @@ export const responseStreamEvent = z.discriminatedUnion('type', [
     content_index,
     text: z.string().describe('The whole text.'),
     logprobs: z.array(tokenLogprob).describe('Log probabilities of its tokens, when requested.'),
+  }),
+  z.object({
+    type: z.literal('response.refusal.delta'),
+    ...ofItem,
+    content_index,
+    delta: z.string().describe('The next piece of a refusal.'),
+  }),
+  z.object({
+    type: z.literal('response.refusal.done'),
+    ...ofItem,
+    content_index,
+    refusal: z.string().describe('The whole refusal.'),
   }),
   z.object({
     type: z.literal('response.reasoning_text.delta'),

@@ -19,6 +19,12 @@ export const responseOutputText = z.object({
 });
 export type ResponseOutputText = z.output<typeof responseOutputText>;
 
+/** A message in place of an answer. */
+export const responseRefusal = z.object({
+  type: z.literal('refusal'),
+  refusal: z.string().describe('Why the model does not answer. Only of models of other servers.'),
+});
+
 export const responseSummaryText = z.object({
   type: z.literal('summary_text'),
   text: z.string().describe('Text of the reasoning.'),
@@ -35,7 +41,9 @@ export const responseOutputItem = z.discriminatedUnion('type', [
     id: z.string().describe('Id of the item.'),
     status: itemStatus,
     role: z.literal('assistant'),
-    content: z.array(responseOutputText).describe('The text of the message.'),
+    content: z
+      .array(z.discriminatedUnion('type', [responseOutputText, responseRefusal]))
+      .describe('The text of the message, or a refusal.'),
   }),
   z.object({
     type: z.literal('reasoning'),

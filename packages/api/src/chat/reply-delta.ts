@@ -10,6 +10,8 @@ export interface ReplyDelta {
   readonly choiceIndex: number;
   readonly content: string;
   readonly reasoning: string;
+  /** Why the model does not answer. Only of other servers; an engine never tells it from an answer. */
+  readonly refusal: string;
   /** The tokens are of the reasoning, its marks included. */
   readonly isReasoning: boolean;
   /** New text of tool calls, mostly empty. */
@@ -59,6 +61,7 @@ export function toReplyDelta(event: TokenDeltaEvent, { withIds, logprobs: form }
     choiceIndex,
     content: text,
     reasoning,
+    refusal: '',
     isReasoning,
     toolCalls,
     tokenCount: tokenIds.length,

@@ -13,7 +13,8 @@ type ItemStatus = ResponseOutputItem['status'];
 
 /** An item that is being generated. */
 export interface OpenItem {
-  readonly kind: ResponseOutputItem['type'];
+  /** A refusal is a message on the wire. */
+  readonly kind: ResponseOutputItem['type'] | 'refusal';
   /** The item with what it has so far. */
   item(status: ItemStatus): ResponseOutputItem;
   /** Events that announce the item. */
@@ -52,6 +53,33 @@ export function createMessageItem(place: ItemPlace): OpenItem {
     },
     close: status => [
       { type: 'response.output_text.done', ...inPart, text, logprobs: [...logprobs] },
+      { type: 'response.content_part.done', ...inPart, part: part() },
+      { type: 'response.output_item.done', output_index: place.output_index, item: item(status) },
+    ],
+  };
+}
+
+/** A message that says why there is no answer. Source: OpenAI's `refusal` parts. */
+export function createRefusalItem(place: ItemPlace): OpenItem {
+  const inPart = { ...place, content_index: 0 };
+  let refusal = '';
+  const part = () => ({ type: 'refusal' as const, refusal });
+  const item = (status: ItemStatus, content = [part()]): ResponseOutputItem => {
+    return { type: 'message', id: place.item_id, status, role: 'assistant', content };
+  };
+  return {
+    kind: 'refusal',
+    item,
+    open: () => [
+      { type: 'response.output_item.added', output_index: place.output_index, item: item('in_progress', []) },
+      { type: 'response.content_part.added', ...inPart, part: part() },
+    ],
+    push(delta) {
+      refusal += delta;
+      return [{ type: 'response.refusal.delta', ...inPart, delta }];
+    },
+    close: status => [
+      { type: 'response.refusal.done', ...inPart, refusal },
       { type: 'response.content_part.done', ...inPart, part: part() },
       { type: 'response.output_item.done', output_index: place.output_index, item: item(status) },
     ],

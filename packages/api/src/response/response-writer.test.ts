@@ -169,7 +169,9 @@ it('gives every log probability of the message, also of tokens without text', ()
   const message = events.at(-1) as Extract<ResponseStreamEvent, { type: 'response.completed' }>;
   const tokensOf = (list: readonly { readonly token: string }[]) => list.map(({ token }) => token);
   const [, item] = message.response.output;
-  expect(item?.type === 'message' && tokensOf(item.content[0]!.logprobs)).toEqual(['Pa', 'ris', '<end>']);
+  expect(item).toMatchObject({
+    content: [{ logprobs: [{ token: 'Pa' }, { token: 'ris' }, { token: '<end>' }] }],
+  });
   const streamed = events.flatMap(event =>
     event.type === 'response.output_text.delta' ? event.logprobs : [],
   );

@@ -10,6 +10,7 @@ import {
   createFunctionCallItem,
   createMessageItem,
   createReasoningItem,
+  createRefusalItem,
   type ItemPlace,
   type OpenItem,
   type UnnumberedEvent,
@@ -22,7 +23,9 @@ export interface ResponseWriterOptions {
   readonly now: () => number;
 }
 
-const ID_PREFIXES = { message: 'msg', reasoning: 'rs', function_call: 'fc' } as const;
+const ID_PREFIXES = { message: 'msg', refusal: 'msg', reasoning: 'rs', function_call: 'fc' } as const;
+/** Items that are nothing but text. */
+type TextKind = Exclude<OpenItem['kind'], 'function_call'>;
 
 /** Events in OpenAI's order: created, in_progress, those of each item, and the end of the response. */
 export class ResponseWriter {
@@ -81,12 +84,13 @@ export class ResponseWriter {
   }
 
   #deltaEvents(delta: ReplyDelta): UnnumberedEvent[] {
-    const { content, reasoning, isReasoning, toolCalls, tokenCount, logprobs, finish } = delta;
+    const { content, reasoning, refusal, isReasoning, toolCalls, tokenCount, logprobs, finish } = delta;
     if (isReasoning) this.#reasoningTokenCount += tokenCount;
     else this.#unsentLogprobs.push(...(logprobs?.content ?? []));
     const events: UnnumberedEvent[] = [];
     if (reasoning !== '') events.push(...this.#textEvents('reasoning', reasoning));
     if (content !== '') events.push(...this.#textEvents('message', content));
+    if (refusal !== '') events.push(...this.#textEvents('refusal', refusal));
     for (const call of toolCalls) events.push(...this.#callEvents(call));
     if (finish === null) return events;
     this.#finish = finish;
@@ -99,7 +103,7 @@ export class ResponseWriter {
     return [...events, ...this.#closeItem(isWhole ? 'completed' : 'incomplete')];
   }
 
-  #textEvents(kind: 'reasoning' | 'message', text: string): UnnumberedEvent[] {
+  #textEvents(kind: TextKind, text: string): UnnumberedEvent[] {
     const events =
       this.#open?.kind === kind ? [] : [...this.#closeItem('completed'), ...this.#openItem(kind)];
     const logprobs = kind === 'message' ? this.#unsentLogprobs.splice(0) : [];
@@ -118,11 +122,21 @@ export class ResponseWriter {
     return args === '' ? events : [...events, ...this.#open!.push(args, [])];
   }
 
-  #openItem(kind: 'reasoning' | 'message'): UnnumberedEvent[] {
-    const place = this.#placeOf(kind);
-    const isSummary = this.#options.response.reasoning.summary !== null;
-    this.#open = kind === 'message' ? createMessageItem(place) : createReasoningItem(place, isSummary);
+  #openItem(kind: TextKind): UnnumberedEvent[] {
+    this.#open = this.#createItem(kind);
     return this.#open.open();
+  }
+
+  #createItem(kind: TextKind): OpenItem {
+    const place = this.#placeOf(kind);
+    switch (kind) {
+      case 'message':
+        return createMessageItem(place);
+      case 'refusal':
+        return createRefusalItem(place);
+      case 'reasoning':
+        return createReasoningItem(place, this.#options.response.reasoning.summary !== null);
+    }
   }
 
   #placeOf(kind: keyof typeof ID_PREFIXES): ItemPlace {

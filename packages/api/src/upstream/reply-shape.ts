@@ -131,10 +131,10 @@ export function completeChunk(chunk: Fields, { id, model, created }: ReplyNames,
   }
 }
 
-/** Whether a choice of a chunk has new text: of the answer, its reasoning or its calls. */
+/** Whether a choice of a chunk has new text: of the answer, its refusal, its reasoning or its calls. */
 export function hasText(choice: ReplyChoice, shape: ReplyShape): boolean {
-  const { content, text, reasoning, tool_calls: calls } = shape.textOf(choice);
-  return [content, text, reasoning].some(Boolean) || (Array.isArray(calls) && calls.length > 0);
+  const { content, text, refusal, reasoning, tool_calls: calls } = shape.textOf(choice);
+  return [content, text, refusal, reasoning].some(Boolean) || (Array.isArray(calls) && calls.length > 0);
 }
 
 /** The older name of llama.cpp, SGLang and vLLM. */

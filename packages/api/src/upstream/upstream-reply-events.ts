@@ -59,7 +59,7 @@ export class UpstreamReplyEvents implements EventSource<ReplyEvent> {
   }
 
   #toDelta(choice: ReplyChoice): ReplyDelta {
-    const { content, reasoning, tool_calls: calls } = CHAT_SHAPE.textOf(choice);
+    const { content, reasoning, refusal, tool_calls: calls } = CHAT_SHAPE.textOf(choice);
     const { finish_reason: reason, logprobs } = choice;
     const parts = Array.isArray(content) ? (content as Fields[]) : [{ type: 'text', text: content }];
     const thought = toText(reasoning) + textOfParts(parts, 'thinking');
@@ -69,6 +69,7 @@ export class UpstreamReplyEvents implements EventSource<ReplyEvent> {
       choiceIndex: 0,
       content: text,
       reasoning: thought,
+      refusal: toText(refusal),
       isReasoning: thought !== '' && text === '',
       toolCalls: Array.isArray(calls) ? (calls as Fields[]).map(call => this.#toToolCall(call)) : [],
       tokenCount: hasText(choice, CHAT_SHAPE) ? 1 : 0,

@@ -35,8 +35,8 @@ export function estimatePromptTokens({ messages, prompt, tools }: JsonObject): n
 /** Of a whole answer, by the texts of its choices. */
 export function estimateAnswerTokens(choices: readonly ReplyChoice[], { textOf }: ReplyShape): number {
   const texts = choices.map(choice => {
-    const { content, text, reasoning, tool_calls: calls } = textOf(choice);
-    return countTokens([content, text, reasoning, calls]);
+    const { content, text, refusal, reasoning, tool_calls: calls } = textOf(choice);
+    return countTokens([content, text, refusal, reasoning, calls]);
   });
   return Math.ceil(texts.reduce((sum, count) => sum + count, 0));
 }
