@@ -59,6 +59,19 @@ it('refuses a body of another content type in JSON that says that it is JSON', a
   expect(reply.json().error.data.reason).toBe('malformed_request');
 });
 
+it('refuses forms before they are read: they have no limit of size in tRPC', async () => {
+  test = await openTestApp();
+  const url = `${await test.listen()}/trpc/chat.complete`;
+  const form = new FormData();
+  form.append('messages', 'x'.repeat(100_000));
+  const headers = { authorization: `Bearer ${TEST_API_KEY}` };
+  const reply = await fetch(url, { method: 'POST', headers, body: form });
+  expect(reply.status).toBe(400);
+  expect(await reply.json()).toMatchObject({
+    error: { message: expect.stringContaining('application/json'), data: { reason: 'malformed_request' } },
+  });
+});
+
 it('asks proxies not to buffer streams', async () => {
   test = await openTestApp();
   const reply = await test.app.inject({

@@ -14,6 +14,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { toTrpcErrorBody } from '../rest/error-body.ts';
 import { toFrameworkError } from '../rest/framework-fault.ts';
 import { createRequestContext } from '../rest/request-context.ts';
+import { refuseForms } from './refuse-forms.ts';
 import { refuseLargeBatch } from './refuse-large-batch.ts';
 import { spliceJson } from './splice-json.ts';
 
@@ -32,8 +33,9 @@ export async function registerTrpc(
   { router, stopping, onError, delayWrongKey }: TrpcOptions,
 ): Promise<void> {
   // Disables buffering in proxies that know the header, so that streams arrive at once. REST streams send it too.
-  app.addHook('onRequest', (_request, reply, done) => {
+  app.addHook('onRequest', ({ headers }, reply, done) => {
     reply.header('x-accel-buffering', 'no');
+    refuseForms(headers['content-type']);
     done();
   });
   app.addHook<{ Params: { path?: string } }>('preValidation', async request => {
