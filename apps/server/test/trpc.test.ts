@@ -192,6 +192,22 @@ it.each([
   },
 );
 
+it('gives each answer of a batch an id of its own', async () => {
+  test = await openTestApp();
+  const reply = await test.app.inject({
+    method: 'POST',
+    url: '/trpc/chat.complete,completions.complete,chat.complete?batch=1',
+    headers: {
+      authorization: `Bearer ${TEST_API_KEY}`,
+      'content-type': 'application/json',
+      'x-request-id': 'r',
+    },
+    payload: JSON.stringify({ 0: { messages: MESSAGES }, 1: { prompt: 'hi' }, 2: { messages: MESSAGES } }),
+  });
+  const ids = (reply.json() as { result: { data: { id: string } } }[]).map(({ result }) => result.data.id);
+  expect(ids).toEqual(['chatcmpl-r', 'cmpl-r-1', 'chatcmpl-r-2']);
+});
+
 it('sends long inputs of queries in the body', async () => {
   const client = await connect(TEST_API_KEY, createFakeServices(), 100_000);
   // Headers of 16 KiB and more are refused.

@@ -3,6 +3,7 @@
 
 import type { ChatMessage } from '@ortler/engine';
 import type { ChatCompletionRequest } from '@ortler/schemas';
+import { answerName } from '../generation/answer-name.ts';
 import { toCachePartition } from '../generation/cache-partition.ts';
 import { fromEngineError } from '../generation/engine-error.ts';
 import { toUsingCaller } from '../generation/generation-usage.ts';
@@ -52,7 +53,7 @@ export async function checkChat(
   const request = withToolChoice(asked, services.toolCalling);
   const model = await findModel(services, context.principal, request.model);
   validateChatRequest(request);
-  const id = `chatcmpl-${context.headers['x-request-id'] ?? request.request_id ?? context.requestId}`;
+  const id = `chatcmpl-${answerName(context, request)}`;
   return { request, model, id };
 }
 

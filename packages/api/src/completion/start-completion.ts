@@ -3,6 +3,7 @@
 
 import type { Engine, GenerationEvent } from '@ortler/engine';
 import type { CompletionRequest } from '@ortler/schemas';
+import { answerName } from '../generation/answer-name.ts';
 import { toCachePartition } from '../generation/cache-partition.ts';
 import { closingStream } from '../generation/closing-stream.ts';
 import { fromEngineError } from '../generation/engine-error.ts';
@@ -52,7 +53,7 @@ export async function checkCompletion(
 ): Promise<CheckedCompletion> {
   const model = await findModel(services, context.principal, request.model);
   validateCompletionRequest(request);
-  const id = `cmpl-${context.headers['x-request-id'] ?? request.request_id ?? context.requestId}`;
+  const id = `cmpl-${answerName(context, request)}`;
   return { request, model, id };
 }
 

@@ -43,6 +43,8 @@ export interface CallerContext extends ApiContext {
   readonly principal: Principal;
   /** The input as it was sent. Only of procedures with a bearer key. */
   readonly getRawInput?: (() => Promise<unknown>) | undefined;
+  /** Place among the calls of one request. Default: 0. */
+  readonly batchIndex?: number | undefined;
 }
 
 /**
@@ -112,8 +114,8 @@ const t = initTRPC
 export const router = t.router;
 export const middleware = t.middleware;
 
-const procedure = t.procedure.use(async ({ ctx, type, path, next }) => {
-  const result = await next();
+const procedure = t.procedure.use(async ({ ctx, type, path, batchIndex, next }) => {
+  const result = await next({ ctx: { batchIndex } });
   const isUnread =
     ctx.canStream === false && type !== 'subscription' && result.ok && isAsyncIterable(result.data);
   return isUnread ? endUnreadStream(result.data, path) : result;
