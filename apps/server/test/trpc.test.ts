@@ -272,6 +272,25 @@ it('refuses an input that is nested too deeply with the status of REST', async (
     expect((await post(url, bearer)).status).toBe(400);
 });
 
+it('answers the deepest input that is accepted, which the answer repeats', async () => {
+  const client = await connect();
+  const inParameters = 4;
+  let examples: unknown = 'x';
+  for (let depth = inParameters; depth < 128; depth++) examples = [examples];
+  const request = {
+    tool_choice: 'none' as const,
+    input: 'hi',
+    tools: [{ type: 'function' as const, name: 'f', parameters: { examples } }],
+  };
+  const whole = await client.responses.complete.mutate(request);
+  expect(whole.tools[0]?.parameters).toEqual({ examples });
+  const types: string[] = [];
+  for await (const { type } of await client.responses.stream.mutate(request)) types.push(type);
+  expect(types.at(-1)).toBe('response.completed');
+  const deeper = { ...request, tools: [{ ...request.tools[0]!, parameters: { examples: [examples] } }] };
+  await expect(client.responses.complete.mutate(deeper)).rejects.toThrow('deeper than 128 levels');
+});
+
 it('aborts the generation when the client aborts', async () => {
   const hold = Promise.withResolvers<void>();
   const engine = createFakeEngine({

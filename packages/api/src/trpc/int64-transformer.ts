@@ -9,6 +9,8 @@ const TAG = '$int64';
 
 /** Deepest nesting of an input, as for REST bodies. */
 const MAX_DEPTH = 128;
+/** Levels of an output around what it repeats of an input: those of the answer, and of a streamed reply of tRPC. */
+const ENVELOPE_DEPTH = 16;
 
 /** The cause of the error of an input that is nested deeper, for endpoints that list faults. */
 export class InputTooDeepError extends Error {
@@ -24,8 +26,8 @@ export const int64Transformer = {
     deserialize: (value: unknown): unknown => untagBigints(value),
   },
   output: {
-    serialize: (value: unknown): unknown => tagBigints(value),
-    deserialize: (value: unknown): unknown => untagBigints(value),
+    serialize: (value: unknown): unknown => tagBigints(value, -ENVELOPE_DEPTH),
+    deserialize: (value: unknown): unknown => untagBigints(value, -ENVELOPE_DEPTH),
   },
 };
 
