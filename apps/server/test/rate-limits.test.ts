@@ -77,7 +77,11 @@ describe('rate limits', () => {
     await test.post(chat);
     await expect(client.chat.complete.mutate(chat)).rejects.toMatchObject({
       // Its replies are streams, whose headers are sent before the calls are answered.
-      data: { httpStatus: 429, reason: 'rate_limit_requests', retryAfterMs: expect.toSatisfy(Number.isInteger) },
+      data: {
+        httpStatus: 429,
+        reason: 'rate_limit_requests',
+        retryAfterMs: expect.toSatisfy(Number.isInteger),
+      },
     });
     const refused = await test.app.inject({
       url: '/trpc/models.list',

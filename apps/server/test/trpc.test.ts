@@ -192,6 +192,15 @@ it.each([
   },
 );
 
+it('sends headers of one call beside those of all', async () => {
+  const client = await connect();
+  const idOf = async (options?: object) =>
+    (await client.chat.complete.mutate({ messages: MESSAGES }, options)).id;
+  expect(await idOf({ context: { headers: { 'x-request-id': 'other' } } })).toBe('chatcmpl-other');
+  expect(await idOf({ context: { headers: { authorization: 'Bearer wrong' } } })).toBe('chatcmpl-same');
+  expect(await idOf()).toBe('chatcmpl-same');
+});
+
 it('gives each answer of a batch an id of its own', async () => {
   test = await openTestApp();
   const reply = await test.app.inject({

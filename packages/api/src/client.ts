@@ -12,13 +12,14 @@ export interface OrtlerClientOptions {
   /** Address of the server, such as `http://127.0.0.1:8000`; a path before the server's own, as of a proxy, stays. */
   readonly url: string;
   readonly apiKey: string;
-  /** Sent with every call, for example `x-request-id`. */
+  /** Sent with every call. One call alone has more of them in its options: `{ context: { headers } }`. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 /**
  * Connects to a server. `chat.complete.mutate(request)` gives a completion, `chat.stream.mutate(request)` an async
- * iterable of chunks; pass `{ signal }` as second argument to abort. 64-bit seeds may be given as bigint.
+ * iterable of chunks; pass `{ signal }` as second argument to abort, `{ context: { headers } }` for headers of the call.
+ * 64-bit seeds may be given as bigint.
  */
 export function createOrtlerClient({ url, apiKey, headers }: OrtlerClientOptions): OrtlerClient {
   return createTRPCClient<AppRouter>({
@@ -30,7 +31,11 @@ export function createOrtlerClient({ url, apiKey, headers }: OrtlerClientOptions
         maxItems: 1,
         // In a URL, a long text or filter would exceed the limit of request headers.
         methodOverride: 'POST',
-        headers: { ...headers, authorization: `Bearer ${apiKey}` },
+        headers: ({ opList: [{ context }] }) => ({
+          ...headers,
+          ...(context.headers as OrtlerClientOptions['headers']),
+          authorization: `Bearer ${apiKey}`,
+        }),
       }),
     ],
   });
