@@ -182,7 +182,7 @@ export async function createApp({
     router,
   });
 
-  await app.register(registerTrpc, { router, stopping, onError, delayWrongKey });
+  await app.register(registerTrpc, { router, services, stopping, onError, delayWrongKey });
 
   const dispatch = createDispatcher({
     beforeRefusal: delayWrongKey,

@@ -275,7 +275,7 @@ describe('bodies', () => {
     const reply = await test.app.inject({
       method: 'POST',
       url: '/trpc/chat.complete',
-      headers: { 'content-type': 'application/json', 'x-request-id': 'mine' },
+      headers: { authorization: AUTHORIZATION, 'content-type': 'application/json', 'x-request-id': 'mine' },
       payload: JSON.stringify('x'.repeat(5_000)),
     });
     expect(reply.statusCode).toBe(413);

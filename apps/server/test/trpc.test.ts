@@ -59,6 +59,32 @@ it('refuses a body of another content type in JSON that says that it is JSON', a
   expect(reply.json().error.data.reason).toBe('malformed_request');
 });
 
+it('reads no body of a caller without a key, whose reading blocks the event loop', async () => {
+  test = await openTestApp();
+  const post = (authorization?: string) =>
+    test.app.inject({
+      method: 'POST',
+      url: '/trpc/chat.complete',
+      headers: { 'content-type': 'application/json', ...(authorization !== undefined && { authorization }) },
+      payload: JSON.stringify({ messages: 'x'.repeat(10_000) }),
+    });
+  expect((await post(`Bearer ${TEST_API_KEY}`)).statusCode).toBe(413);
+  for (const authorization of [undefined, 'Bearer wrong', `Basic ${btoa('api:wrong')}`]) {
+    const reply = await post(authorization);
+    expect(reply.statusCode).toBe(401);
+    expect(reply.headers['www-authenticate']).toBe('Bearer');
+    expect(reply.json().error.data).toMatchObject({ reason: 'unauthorized', httpStatus: 401 });
+  }
+});
+
+it('refuses a wrong key within a subscription, whose clients read nothing of another status', async () => {
+  test = await openTestApp();
+  const headers = { authorization: 'Bearer wrong' };
+  const reply = await test.app.inject({ url: '/trpc/server.load', headers });
+  expect(reply.statusCode).toBe(200);
+  expect(reply.body).toContain('"httpStatus":401');
+});
+
 it('refuses forms before they are read: they have no limit of size in tRPC', async () => {
   test = await openTestApp();
   const url = `${await test.listen()}/trpc/chat.complete`;

@@ -112,4 +112,10 @@ export { JsonText } from './trpc/json-text.ts';
 export { MAX_BATCH_CALLS } from './trpc/max-batch-calls.ts';
 export { invalidInput } from './trpc/report-faults.ts';
 export { tagIntegers } from './trpc/tag-integers.ts';
-export { type ApiContext, type Credentials, type ProcedureMeta, requireBearer } from './trpc/trpc.ts';
+export {
+  type ApiContext,
+  type Credentials,
+  type ProcedureMeta,
+  requireAnyKey,
+  requireBearer,
+} from './trpc/trpc.ts';

@@ -105,7 +105,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       const match = table.match(request.method!, path);
       if (match.kind === 'found') return match;
       if (decodeURIComponent(path.split('/', 2)[1] ?? '') === GUARDED_SEGMENT)
-        await requireBearer(services, context);
+        await requireBearer(services, context.credentials);
       if (match.kind === 'unknown')
         throw new ApiError('path_not_found', describeMissing(path, shorten(path)));
       const allow = match.allowed.join(', ');

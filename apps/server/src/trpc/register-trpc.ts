@@ -6,12 +6,15 @@ import {
   type JsonText,
   MAX_BATCH_CALLS,
   type PublicError,
+  requireAnyKey,
+  type Services,
   tagIntegers,
   toPublicError,
 } from '@ortler/api';
 import { fastifyTRPCPlugin } from '@trpc/server/adapters/fastify';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { toTrpcErrorBody } from '../rest/error-body.ts';
+import { parseCredentials } from '../rest/credentials.ts';
+import { toErrorHeaders, toTrpcErrorBody } from '../rest/error-body.ts';
 import { toFrameworkError } from '../rest/framework-fault.ts';
 import { createRequestContext } from '../rest/request-context.ts';
 import { refuseForms } from './refuse-forms.ts';
@@ -20,6 +23,7 @@ import { spliceJson } from './splice-json.ts';
 
 export interface TrpcOptions {
   readonly router: ReturnType<typeof createAppRouter>;
+  readonly services: Pick<Services, 'credentials'>;
   /** Ends every open request when it fires. */
   readonly stopping: AbortSignal;
   readonly onError: (error: unknown, known: PublicError, requestId: string) => void;
@@ -30,13 +34,25 @@ export interface TrpcOptions {
 /** A Fastify plugin. */
 export async function registerTrpc(
   app: FastifyInstance,
-  { router, stopping, onError, delayWrongKey }: TrpcOptions,
+  { router, services, stopping, onError, delayWrongKey }: TrpcOptions,
 ): Promise<void> {
   // Disables buffering in proxies that know the header, so that streams arrive at once. REST streams send it too.
   app.addHook('onRequest', ({ headers }, reply, done) => {
     reply.header('x-accel-buffering', 'no');
     refuseForms(headers['content-type']);
     done();
+  });
+  // Before the body is read, which is parsed at once here, and before a stream begins, whose status is always 200.
+  // The procedure refuses what has no body: subscriptions and batches have forms of their own for it.
+  app.addHook('onRequest', async request => {
+    const { authorization } = request.headers;
+    try {
+      await requireAnyKey(services, parseCredentials(authorization));
+    } catch (error) {
+      const isWrongKey = authorization !== undefined && toPublicError(error, request.id).status === 401;
+      if (isWrongKey) await delayWrongKey(request);
+      if (request.method !== 'GET') throw error;
+    }
   });
   app.addHook<{ Params: { path?: string } }>('preValidation', async request => {
     const { params, body } = request;
@@ -50,7 +66,7 @@ export async function registerTrpc(
   app.setErrorHandler((error, request, reply) => {
     const known = toFrameworkError(error, request.id);
     onError(error, known, request.id);
-    reply.code(known.status).send(toTrpcErrorBody(known, request.id));
+    reply.code(known.status).headers(toErrorHeaders(known)).send(toTrpcErrorBody(known, request.id));
   });
   // tRPC names no content type where it refuses that of the request, so its JSON would go out as plain text.
   app.addHook('onSend', async (_request, _reply, payload: unknown) => {
@@ -75,13 +91,7 @@ export async function registerTrpc(
       createContext: ({ req, res, info }) => {
         const { context, texts } = createRequestContext(req.raw, res.raw, { requestId: req.id, stopping });
         textsOf.set(req, texts);
-        let wait: Promise<void> | undefined;
-        // The calls of a batch have the same key, which counts once.
-        return {
-          ...context,
-          canStream: info.accept === 'application/jsonl',
-          beforeRefusal: () => (wait ??= delayWrongKey(req)),
-        };
+        return { ...context, canStream: info.accept === 'application/jsonl' };
       },
       // As REST replies have it.
       responseMeta: ({ errors }) => {

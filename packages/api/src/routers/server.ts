@@ -25,11 +25,11 @@ export function createServerRouter(services: Services) {
     })),
 
     load: procedure.subscription(async function* ({ ctx }) {
-      const { principal, signal } = ctx;
+      const { principal, signal, credentials } = ctx;
       let visible = await visibleModels(services, principal);
       for await (const sample of services.statistics.samples(signal)) {
         // A key may be removed while its samples come, which have no end of their own.
-        await requireBearer(services, ctx);
+        await requireBearer(services, credentials);
         // A model that was loaded meanwhile.
         if (!sample.models.every(({ id }) => visible.ids.has(id)))
           visible = await visibleModels(services, principal, sample);

@@ -32,8 +32,6 @@ export interface ApiContext {
   readonly setHeader?: ((name: string, value: string) => void) | undefined;
   /** False: the reply must be whole, so a stream is refused. Absent: the transport decides by the result. */
   readonly canStream?: boolean | undefined;
-  /** Awaited before a wrong key is refused, for replies whose status is sent before the refusal. */
-  readonly beforeRefusal?: (() => Promise<void>) | undefined;
   /** Returns what to return instead of a result that is JSON text already. Absent: the text is parsed. */
   readonly embedJson?: ((text: Uint8Array<ArrayBuffer>) => JsonText) | undefined;
 }
@@ -124,22 +122,23 @@ const procedure = t.procedure.use(async ({ ctx, type, path, batchIndex, next }) 
 /** The principal of a bearer key. Throws: `unauthorized`, the same for a missing and a wrong key. */
 export async function requireBearer(
   services: Pick<Services, 'credentials'>,
-  caller: Pick<ApiContext, 'credentials' | 'beforeRefusal'>,
+  credentials: Credentials,
 ): Promise<Principal> {
-  const { credentials } = caller;
-  return requireKey(services, credentials.kind === 'bearer' ? credentials.token : null, caller);
+  return requireKey(services, credentials.kind === 'bearer' ? credentials.token : null);
 }
 
-async function requireKey(
-  services: Pick<Services, 'credentials'>,
-  key: string | null,
-  { credentials, beforeRefusal }: Pick<ApiContext, 'credentials' | 'beforeRefusal'>,
-): Promise<Principal> {
+async function requireKey(services: Pick<Services, 'credentials'>, key: string | null): Promise<Principal> {
   const principal = key === null ? null : await services.credentials.verifyBearer(key);
-  if (principal !== null) return principal;
-  // A request without a key does not count as a wrong guess.
-  if (credentials.kind !== 'none') await beforeRefusal?.();
-  throw new ApiError('unauthorized', 'Unauthorized');
+  if (principal === null) throw new ApiError('unauthorized', 'Unauthorized');
+  return principal;
+}
+
+/** The principal of a key in either scheme: what every procedure needs at least. Throws: `unauthorized`. */
+export function requireAnyKey(
+  services: Pick<Services, 'credentials'>,
+  credentials: Credentials,
+): Promise<Principal> {
+  return requireKey(services, keyOf(credentials));
 }
 
 /** What procedures that need a key use. Without `limits` nothing is counted. */
@@ -151,7 +150,7 @@ type CallerServices = Pick<Services, 'credentials'> & Partial<Pick<Services, 'li
  */
 export function createBearerProcedure(services: CallerServices) {
   return procedure.use(async ({ ctx, getRawInput, next }) => {
-    const principal = await requireBearer(services, ctx);
+    const principal = await requireBearer(services, ctx.credentials);
     countRequest(services, ctx, principal);
     return next({ ctx: { principal, getRawInput } });
   });
@@ -194,7 +193,7 @@ function admit(
  */
 export function createBasicProcedure(services: CallerServices) {
   return procedure.use(async ({ ctx, next }) => {
-    const principal = await requireKey(services, keyOf(ctx.credentials), ctx);
+    const principal = await requireAnyKey(services, ctx.credentials);
     countRequest(services, ctx, principal);
     return next({ ctx: { principal } });
   });
