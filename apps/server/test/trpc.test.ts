@@ -145,6 +145,8 @@ describe('links of the caller', () => {
     const { tokens } = await client.tokenizer.encode.query({ prompt: 'Hello' });
     expect((await client.tokenizer.decode.query({ tokens })).prompt).toBe('Hello');
     expect(await client.feedback.query.query({ project_id: 'a/b' })).toEqual({ result: [] });
+    const counted = await client.responses.countInputTokens.query({ input: 'hi' });
+    expect(counted.input_tokens).toBeGreaterThan(0);
     const start = '2026-01-01T00:00:00Z';
     expect(await client.feedback.payloadSchema.query({ project_id: 'a/b', start })).toEqual({ paths: [] });
   });

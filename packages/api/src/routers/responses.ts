@@ -157,7 +157,7 @@ export function createResponsesRouter(services: Services) {
         },
       })
       .output(responseInputTokens)
-      .mutation(async ({ ctx, input }) => ({
+      .query(async ({ ctx, input }) => ({
         object: 'response.input_tokens' as const,
         input_tokens: await countInputTokens(services, ctx, input),
       })),
