@@ -247,6 +247,18 @@ describe('what goes to a server', () => {
     expect(server.headers.at(-1)).toMatchObject({ authorization: `Bearer ${SECRET}`, 'x-request-id': 'r-1' });
   });
 
+  it('has an id of its own for each call of a tRPC batch, of which vLLM runs one at a time', async () => {
+    const server = await openFaulty(chatReply('a'), chatReply('b'));
+    const front = await openFront([server.url], 'm');
+    const payload = JSON.stringify({ 0: { messages: MESSAGES }, 1: { messages: MESSAGES } });
+    const headers = { authorization: AUTHORIZATION, 'content-type': 'application/json', 'x-request-id': 'r' };
+    const url = '/trpc/chat.complete,chat.complete?batch=1';
+    await front.app.inject({ method: 'POST', url, headers, payload });
+    const ids = server.headers.map(sent => sent['x-request-id']);
+    // The question for its models has none.
+    expect(ids.filter(id => id !== undefined).toSorted()).toEqual(['r', 'r-1']);
+  });
+
   it('keeps integers of 64 bits', async () => {
     const server = await openFaulty(chatReply('hi'));
     const front = await openFront([server.url], 'm');

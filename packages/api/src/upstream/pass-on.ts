@@ -2,6 +2,7 @@
 
 import { prefixKey } from '@ortler/upstream';
 import type { CheckedChat } from '../chat/start-generation.ts';
+import { callId } from '../generation/answer-name.ts';
 import { toUsingCaller } from '../generation/generation-usage.ts';
 import { servedId } from '../generation/ready-engine.ts';
 import { readUsageMode } from '../generation/to-usage.ts';
@@ -147,13 +148,13 @@ function toSent(
   { upstream, path, given, read }: PassedRequest,
   stream: boolean,
 ) {
-  const { principal, requestId, signal } = context;
+  const { principal, signal } = context;
   const cacheSalt = toCacheSalt(principal, read.cache_salt, promptCacheScope);
   return {
     path,
     body: toUpstreamBody({ given, model: upstream.name, stream, toolCalling, cacheSalt }),
-    // One id in the logs of both servers.
-    headers: { 'x-request-id': requestId, ...toTraceHeaders(context) },
+    // One id in the logs of both servers. vLLM refuses a second request with the id of one that runs.
+    headers: { 'x-request-id': callId(context), ...toTraceHeaders(context) },
     key: prefixKey(given),
     signal,
   };
