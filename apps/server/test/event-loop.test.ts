@@ -250,7 +250,19 @@ const INPUTS: Readonly<Record<string, readonly (() => unknown)[]>> = {
   'POST /v1/models/unload': [() => ({ model: 'x'.repeat(7_000_000) })],
   'POST /detokenize': [() => ({ tokens: new Array(262_144).fill(100) })],
 };
-const CASES = Object.entries(INPUTS).flatMap(([route, inputs]) =>
+/** Bodies over tRPC, which its own handler would parse at once. A batch, too. */
+const TRPC_INPUTS: Readonly<Record<string, readonly (() => unknown)[]>> = {
+  'POST /trpc/chat.complete': [
+    () => ({ messages: turns(4_096, 1_500) }),
+    () => ({ messages: MESSAGES, chat_template_kwargs: entries(65_000, 1) }),
+    () => ({ messages: MESSAGES, stop: new Array(500_000).fill('a') }),
+    () => `{"messages":[],"stop_token_ids":[${new Array(380_000).fill('12345678901234567890').join()}]}`,
+    () => ({ messages: MESSAGES, stop_token_ids: new Array(250_000).fill({ $int64: '1' }) }),
+  ],
+  'POST /trpc/completions.complete': [() => ({ prompt: new Array(262_144).fill(1) })],
+  'POST /trpc/feedback.create?batch=1': [() => ({ 0: feedbackOf(entries(60_000, 1)) })],
+};
+const CASES = Object.entries({ ...INPUTS, ...TRPC_INPUTS }).flatMap(([route, inputs]) =>
   inputs.map((makeInput, index) => ({ route, index, makeInput })),
 );
 

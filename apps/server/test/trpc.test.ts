@@ -309,6 +309,19 @@ it('refuses an input that is nested too deeply with the status of REST', async (
     expect((await post(url, bearer)).status).toBe(400);
 });
 
+it.each([
+  ['/trpc/chat.complete', '{"messages":}', 'The body is not valid JSON'],
+  ['/trpc/chat.complete?batch=1', '7', 'The body of a batch must be a JSON object of inputs.'],
+  ['/trpc/chat.complete?batch=1', '{"1":{}}', 'Field required'],
+])('refuses a body that holds no input: %s with %s', async (url, payload, message) => {
+  test = await openTestApp();
+  const headers = { authorization: `Bearer ${TEST_API_KEY}`, 'content-type': 'application/json' };
+  const reply = await test.app.inject({ method: 'POST', url, headers, payload });
+  const [{ error }] = [reply.json()].flat();
+  expect([reply.statusCode, error.data.reason]).toEqual([400, 'malformed_request']);
+  expect(error.message).toContain(message);
+});
+
 it('answers the deepest input that is accepted, which the answer repeats', async () => {
   const client = await connect();
   const inParameters = 4;

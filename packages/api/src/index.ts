@@ -108,14 +108,16 @@ export {
   type PublicError,
   toPublicError,
 } from './trpc/errors.ts';
+export { tooDeep } from './trpc/int64-transformer.ts';
 export { JsonText } from './trpc/json-text.ts';
 export { MAX_BATCH_CALLS } from './trpc/max-batch-calls.ts';
 export { invalidInput } from './trpc/report-faults.ts';
-export { tagIntegers } from './trpc/tag-integers.ts';
 export {
   type ApiContext,
   type Credentials,
   type ProcedureMeta,
   requireAnyKey,
   requireBearer,
+  toPublicCallError,
 } from './trpc/trpc.ts';
+export { untagInTurns } from './trpc/untag-in-turns.ts';

@@ -18,6 +18,8 @@ export interface ReadJsonBodyOptions {
   readonly limitBytes: number;
   /** Default: `openai`. */
   readonly style?: ErrorStyle;
+  /** Deepest nesting. Default: that of all bodies. */
+  readonly maxDepth?: number;
   /** Fires when the client leaves: then the rest of a large body is not parsed. */
   readonly signal: AbortSignal;
 }
@@ -28,11 +30,11 @@ export interface ReadJsonBodyOptions {
  */
 export async function readJsonBody(
   request: IncomingMessage,
-  { limitBytes, style = 'openai', signal }: ReadJsonBodyOptions,
+  { limitBytes, style = 'openai', maxDepth, signal }: ReadJsonBodyOptions,
 ): Promise<unknown> {
   checkBodyHeaders(request);
   const parts = await readParts(request, limitBytes);
-  return parseJsonBody(parts, { style, signal });
+  return parseJsonBody(parts, { style, maxDepth, signal });
 }
 
 /** Throws: `malformed_request` for a body that is not plain JSON. */

@@ -1,14 +1,12 @@
 // The tRPC routes of the HTTP application, below /trpc, with the checks that REST routes have in the dispatcher.
 
 import {
-  BodyCounts,
   type createAppRouter,
-  type JsonText,
   MAX_BATCH_CALLS,
   type PublicError,
   requireAnyKey,
   type Services,
-  tagIntegers,
+  toPublicCallError,
   toPublicError,
 } from '@ortler/api';
 import { fastifyTRPCPlugin } from '@trpc/server/adapters/fastify';
@@ -16,7 +14,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { parseCredentials } from '../rest/credentials.ts';
 import { toErrorHeaders, toTrpcErrorBody } from '../rest/error-body.ts';
 import { toFrameworkError } from '../rest/framework-fault.ts';
-import { createRequestContext } from '../rest/request-context.ts';
+import { createRequestContext, type RequestContext } from '../rest/request-context.ts';
+import { emptyPayload, type ReadInput, readInputs } from './read-inputs.ts';
 import { refuseForms } from './refuse-forms.ts';
 import { refuseLargeBatch } from './refuse-large-batch.ts';
 import { spliceJson } from './splice-json.ts';
@@ -42,7 +41,7 @@ export async function registerTrpc(
     refuseForms(headers['content-type']);
     done();
   });
-  // Before the body is read, which is parsed at once here, and before a stream begins, whose status is always 200.
+  // Before the body is read, and before a stream begins, whose status is always 200.
   // The procedure refuses what has no body: subscriptions and batches have forms of their own for it.
   app.addHook('onRequest', async request => {
     const { authorization } = request.headers;
@@ -54,13 +53,16 @@ export async function registerTrpc(
       if (request.method !== 'GET') throw error;
     }
   });
-  app.addHook<{ Params: { path?: string } }>('preValidation', async request => {
-    const { params, body } = request;
-    refuseLargeBatch(params.path ?? '');
-    if (typeof body !== 'string') return;
-    // tRPC parses the text at once.
-    new BodyCounts().add(Buffer.from(body));
-    request.body = tagIntegers(body);
+  const contexts = new WeakMap<FastifyRequest, RequestContext>();
+  const inputs = new WeakMap<FastifyRequest, ReadInput>();
+  app.addHook<{ Params: { path?: string } }>('preParsing', async (request, reply, payload) => {
+    refuseLargeBatch(request.params.path ?? '');
+    const created = createRequestContext(request.raw, reply.raw, { requestId: request.id, stopping });
+    contexts.set(request, created);
+    const readInput = await readInputs(request, created.context.signal);
+    if (readInput === null) return payload;
+    inputs.set(request, readInput);
+    return emptyPayload(request);
   });
   // Errors that Fastify raises before tRPC sees the request, such as a body past the limit, in tRPC's error shape.
   app.setErrorHandler((error, request, reply) => {
@@ -75,9 +77,8 @@ export async function registerTrpc(
     headers.set('content-type', 'application/json');
     return new Response(payload.body, { status: payload.status, headers });
   });
-  const textsOf = new WeakMap<FastifyRequest, readonly JsonText[]>();
   app.addHook('onSend', async (request, _reply, payload: unknown) => {
-    const texts = textsOf.get(request);
+    const texts = contexts.get(request)?.texts;
     if (texts === undefined || !(payload instanceof Response) || payload.body === null) return payload;
     return new Response(payload.body.pipeThrough(spliceJson(texts)), payload);
   });
@@ -88,17 +89,17 @@ export async function registerTrpc(
       maxBatchSize: MAX_BATCH_CALLS,
       // Queries may come by POST too, because long inputs do not fit into a URL.
       allowMethodOverride: true,
-      createContext: ({ req, res, info }) => {
-        const { context, texts } = createRequestContext(req.raw, res.raw, { requestId: req.id, stopping });
-        textsOf.set(req, texts);
-        return { ...context, canStream: info.accept === 'application/jsonl' };
-      },
+      createContext: ({ req, info }) => ({
+        ...contexts.get(req)!.context,
+        readInput: inputs.get(req),
+        canStream: info.accept === 'application/jsonl',
+      }),
       // As REST replies have it.
       responseMeta: ({ errors }) => {
         const waitMs = Math.max(0, ...errors.map(error => toPublicError(error, '').retryAfterMs ?? 0));
         return waitMs === 0 ? {} : { headers: { 'retry-after': String(Math.ceil(waitMs / 1_000)) } };
       },
-      onError: ({ error, req, input }) => onError(error, toPublicError(error, req.id, input), req.id),
+      onError: ({ error, req, input }) => onError(error, toPublicCallError(error, req.id, input), req.id),
     },
   });
 }

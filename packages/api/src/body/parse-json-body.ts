@@ -15,6 +15,8 @@ const LARGE_BODY_BYTES = 262_144;
 
 export interface ParseJsonBodyOptions {
   readonly style: ProcedureMeta['errors'];
+  /** Default: that of all bodies. */
+  readonly maxDepth?: number | undefined;
   /** Fires when the client leaves: then the rest of a large body is not parsed. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -26,7 +28,7 @@ export interface ParseJsonBodyOptions {
  */
 export async function parseJsonBody(
   parts: readonly Uint8Array[],
-  { style, signal }: ParseJsonBodyOptions,
+  { style, maxDepth, signal }: ParseJsonBodyOptions,
 ): Promise<unknown> {
   const length = parts.reduce((sum, part) => sum + part.length, 0);
   if (length === 0) {
@@ -35,7 +37,7 @@ export async function parseJsonBody(
   }
   try {
     const text = length > LARGE_BODY_BYTES ? await decodeInTurns(parts, signal) : decode(parts, length);
-    return await parseInTurns(text, signal);
+    return await parseInTurns(text, { maxDepth, signal });
   } catch (error) {
     if (error instanceof ApiError || signal?.aborted === true) throw error;
     throw toJsonError(error, style);
@@ -88,8 +90,11 @@ function toJsonError(error: unknown, style: ProcedureMeta['errors']): ApiError {
 }
 
 /** Throws: `JsonSyntaxError`, the reason of the signal. */
-async function parseInTurns(text: string, signal: AbortSignal | undefined): Promise<unknown> {
-  const reading = parseLosslessJsonInSlices(text);
+async function parseInTurns(
+  text: string,
+  { maxDepth, signal }: Omit<ParseJsonBodyOptions, 'style'>,
+): Promise<unknown> {
+  const reading = parseLosslessJsonInSlices(text, maxDepth === undefined ? {} : { maxDepth });
   for (;;) {
     const { done, value } = reading.next();
     if (done) return value;

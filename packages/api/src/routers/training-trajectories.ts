@@ -174,7 +174,7 @@ async function* toBytes(text: string): AsyncGenerator<Uint8Array> {
   yield new TextEncoder().encode(text);
 }
 
-/** Throws: `invalid_input` for a number that JSON has not; tRPC reads `1e999` as infinity. */
+/** Throws: `invalid_input` for a number that JSON has not, of a caller in the same process. */
 function toJsonText(value: unknown): string {
   try {
     return stringifyLosslessJson(value);

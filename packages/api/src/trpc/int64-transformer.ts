@@ -8,7 +8,7 @@ import { TRPCError } from '@trpc/server';
 const TAG = '$int64';
 
 /** Deepest nesting of an input, as for REST bodies. */
-const MAX_DEPTH = 128;
+export const MAX_DEPTH = 128;
 /** Levels of an output around what it repeats of an input: those of the answer, and of a streamed reply of tRPC. */
 const ENVELOPE_DEPTH = 16;
 
@@ -32,7 +32,7 @@ export const int64Transformer = {
 };
 
 /** The form in which an integer travels. */
-export function tagDigits(digits: string): Readonly<Record<typeof TAG, string>> {
+function tagDigits(digits: string): Readonly<Record<typeof TAG, string>> {
   return { [TAG]: digits };
 }
 
@@ -54,12 +54,7 @@ function mapChildren(
 ): unknown {
   if (typeof value !== 'object' || value === null) return value;
   // Without a bound, a body of nothing but brackets would exhaust the stack here and in every reader behind.
-  if (depth === MAX_DEPTH)
-    throw new TRPCError({
-      code: 'BAD_REQUEST',
-      message: `The input is nested deeper than ${MAX_DEPTH} levels.`,
-      cause: new InputTooDeepError(),
-    });
+  if (depth === MAX_DEPTH) throw tooDeep();
   const mapChild = (child: unknown) => map(child, depth + 1);
   if (Array.isArray(value)) {
     const mapped = value.map(mapChild);
@@ -72,12 +67,22 @@ function mapChildren(
   return changed ? Object.fromEntries(mapped) : value;
 }
 
+/** The refusal of an input. */
+export function tooDeep(): TRPCError {
+  return new TRPCError({
+    code: 'BAD_REQUEST',
+    message: `The input is nested deeper than ${MAX_DEPTH} levels.`,
+    cause: new InputTooDeepError(),
+  });
+}
+
 function isPlainObject(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
 }
 
-function isTagged(value: unknown): value is Record<typeof TAG, string> {
+/** Whether it is an integer in the form of `tagDigits`. */
+export function isTagged(value: unknown): value is Record<typeof TAG, string> {
   if (typeof value !== 'object' || value === null || !(TAG in value)) return false;
   const digits = value[TAG];
   return Object.keys(value).length === 1 && typeof digits === 'string' && /^-?\d{1,4300}$/.test(digits);

@@ -32,6 +32,10 @@ export interface ApiContext {
   readonly setHeader?: ((name: string, value: string) => void) | undefined;
   /** False: the reply must be whole, so a stream is refused. Absent: the transport decides by the result. */
   readonly canStream?: boolean | undefined;
+  /**
+   * The input of one call of the request, by its place, which the transport has read itself. Absent: tRPC reads it.
+   */
+  readonly readInput?: ((batchIndex: number) => Promise<unknown>) | undefined;
   /** Returns what to return instead of a result that is JSON text already. Absent: the text is parsed. */
   readonly embedJson?: ((text: Uint8Array<ArrayBuffer>) => JsonText) | undefined;
 }
@@ -88,7 +92,7 @@ const t = initTRPC
     jsonl: { pingMs: 15_000 },
     sse: { ping: { enabled: true, intervalMs: 15_000 }, client: { reconnectAfterInactivityMs: 45_000 } },
     errorFormatter({ shape, error, ctx, input }) {
-      const known: PublicError = toPublicError(error, ctx?.requestId ?? 'unknown', input);
+      const known = toPublicCallError(error, ctx?.requestId ?? 'unknown', input);
       const { reason, status, message, type, param, faults, retryAfterMs } = known;
       return {
         ...shape,
@@ -112,7 +116,23 @@ const t = initTRPC
 export const router = t.router;
 export const middleware = t.middleware;
 
-const procedure = t.procedure.use(async ({ ctx, type, path, batchIndex, next }) => {
+/** Inputs that the transport has read, of calls that failed: tRPC does not know them. */
+const failedInputs = new WeakMap<Error, unknown>();
+
+/** The public form of the error of a call. */
+export function toPublicCallError(error: Error, requestId: string, input: unknown): PublicError {
+  return toPublicError(error, requestId, input ?? failedInputs.get(error));
+}
+
+const readingProcedure = t.procedure.use(async ({ ctx: { readInput }, batchIndex, next }) => {
+  if (readInput === undefined) return next();
+  let input: unknown;
+  const result = await next({ getRawInput: async () => (input ??= await readInput(batchIndex)) });
+  if (!result.ok && input !== undefined) failedInputs.set(result.error, input);
+  return result;
+});
+
+const procedure = readingProcedure.use(async ({ ctx, type, path, batchIndex, next }) => {
   const result = await next({ ctx: { batchIndex } });
   const isUnread =
     ctx.canStream === false && type !== 'subscription' && result.ok && isAsyncIterable(result.data);
