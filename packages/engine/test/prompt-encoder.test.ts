@@ -13,19 +13,17 @@ const CONTEXT_LENGTH = 100_000;
 let prompts: PromptEncoder;
 let impatient: PromptEncoder;
 
+const TEMPLATE = '{{ bos_token }}{% for m in messages %}[{{ m.role }}] {{ m.content }}\n{% endfor %}';
+
 function createEncoder(
   limits: { templateTimeLimitMs?: number; encodeTimeLimitMs?: number } = {},
   modelDir = familyDir('llama2_style'),
+  template = TEMPLATE,
 ): PromptEncoder {
   return new PromptEncoder({
     modelDir,
     tokenizer,
-    templates: new ChatTemplates(
-      { bos_token: '<s>' },
-      new Map([
-        ['default', '{{ bos_token }}{% for m in messages %}[{{ m.role }}] {{ m.content }}\n{% endfor %}'],
-      ]),
-    ),
+    templates: new ChatTemplates({ bos_token: '<s>' }, new Map([['default', template]])),
     longestTokenSpan: longestTokenSpan(files.tokenizer, tokenizer.tokenBytes),
     contextLength: CONTEXT_LENGTH,
     ...limits,
@@ -41,6 +39,9 @@ afterAll(() => Promise.all([prompts.close(), impatient.close()]));
 const USER = [{ role: 'user', content: 'Hi' }];
 const LOOP =
   '{% set r = range(9999) %}{% for a in r %}{% for b in r %}{% for c in r %}{% endfor %}{% endfor %}{% endfor %}';
+
+const TWICE =
+  '{% set ns = namespace(l=[], m=[]) %}{% for i in range(60) %}{% set ns.l = [ns.l, ns.l] %}{% set ns.m = [ns.m, ns.m] %}{% endfor %}';
 
 describe('templates of requests', () => {
   test('render as the model template would', async () => {
@@ -137,6 +138,31 @@ describe('templates of requests', () => {
       code: 'template_failed',
       message: expect.stringContaining('Only one system message.'),
     });
+  });
+});
+
+describe("a model's own template", () => {
+  test.each([
+    ['loops', LOOP],
+    ['compares lists that hold each other', `${TWICE}{% if ns.l == ns.m %}{% endif %}`],
+    ['takes much memory', "{% set a = 'ab' * 60000000 %}{{ a | upper }}{{ a | upper }}"],
+  ])('that %s ends at its limits while this thread stays free', async (_, template) => {
+    const encoder = createEncoder({ templateTimeLimitMs: 100 }, undefined, template);
+    await encoder.renderChat(USER).catch(() => undefined);
+    const startedAtMs = performance.now();
+    const refused = encoder.renderChat(USER);
+    expect(performance.now() - startedAtMs).toBeLessThan(1_000);
+    await expect(refused).rejects.toMatchObject({ code: 'template_failed' });
+    await encoder.close();
+  });
+
+  test('that takes longer than this thread has for it is rendered all the same', async () => {
+    const template = `{% for i in range(400) %}{% for j in range(400) %}{{ i * j }}{% endfor %}{% endfor %}`;
+    const encoder = createEncoder({ templateTimeLimitMs: 30_000 }, undefined, template);
+    const texts = [await encoder.renderChat(USER), await encoder.renderChat(USER, { template })];
+    await encoder.close();
+    expect(texts[0]).toBe(texts[1]);
+    expect(texts[0]).toMatch(/^0+123/);
   });
 });
 

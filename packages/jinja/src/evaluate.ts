@@ -5,7 +5,7 @@ import { applyBinary, compare, negate } from './arithmetic.ts';
 import { getAttribute, getItem, getSlice } from './attributes.ts';
 import { FILTERS } from './filters.ts';
 import { addMarkup, type Marked, Markup, toPlain } from './markup.ts';
-import { chargeItems, chargeJoin, chargeText } from './meter.ts';
+import { chargeItems, chargeJoin, chargeText, countStep } from './meter.ts';
 import type { CallArguments, Expression } from './nodes.ts';
 import { toText } from './print.ts';
 import type { Scope } from './scope.ts';
@@ -54,6 +54,7 @@ export function evaluate(node: Expression, scope: Scope): Value {
 /** As `evaluate`, but markup stays markup. */
 export function evaluateMarked(node: Expression, scope: Scope): Marked {
   try {
+    countStep();
     const value = evaluateNode(node, scope);
     if (MAKERS.has(node.kind) && !(value instanceof Markup)) charge(value);
     return value;
@@ -86,6 +87,7 @@ export function evaluateArguments(args: CallArguments, scope: Scope): Arguments 
 }
 
 export function applyFilter(name: string, input: Value, args: Arguments): Value {
+  countStep();
   const filter = FILTERS.get(name);
   if (filter === undefined) throw new TemplateError(`No filter named '${name}'.`);
   const value = filter(input, args, context);
@@ -94,6 +96,7 @@ export function applyFilter(name: string, input: Value, args: Arguments): Value 
 }
 
 function applyTest(name: string, input: Value, args: Arguments): boolean {
+  countStep();
   const test = TESTS.get(name);
   if (test === undefined) throw new TemplateError(`No test named '${name}'.`);
   return test(input, args);

@@ -3,7 +3,7 @@
 import { applyFilter, call, evaluate, evaluateArguments, evaluateMarked } from './evaluate.ts';
 import { type Marked, toPlain } from './markup.ts';
 import { mentionsName } from './mentions-name.ts';
-import { startMeter } from './meter.ts';
+import { countStep, type RunLimits, startMeter } from './meter.ts';
 import type { Expression, FilterCall, MacroSignature, Statement, Target } from './nodes.ts';
 import { toText } from './print.ts';
 import { Scope } from './scope.ts';
@@ -19,8 +19,12 @@ const OUTPUT_LIMIT = 64 * 1024 * 1024;
 const CALL_DEPTH_LIMIT = 200;
 
 /** Text of a template. Throws: `TemplateError`. */
-export function runTemplate(body: readonly Statement[], globals: ReadonlyMap<string, Value>): string {
-  startMeter();
+export function runTemplate(
+  body: readonly Statement[],
+  globals: ReadonlyMap<string, Value>,
+  limits: RunLimits,
+): string {
+  startMeter(limits);
   const scope = new Scope(null);
   for (const [name, value] of globals) scope.set(name, value);
   return new Interpreter().capture(body, new Scope(scope));
@@ -135,6 +139,7 @@ class Interpreter {
     // As jinja2 compiles it: a body that was left by `break` or `continue` does not count.
     let hasFinished = false;
     for (let i = 0; i < items.length; i++) {
+      countStep();
       loop.index0 = i;
       const inner = new Scope(scope);
       inner.set('loop', loop);

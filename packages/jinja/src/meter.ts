@@ -1,24 +1,46 @@
-// Memory limit of one run: everything that allocates a long value charges the meter first. The memory limit of a thread is no
-// substitute, because V8 ends the whole process when a single large allocation exceeds it.
+// Limits of one run: everything that allocates a long value charges the meter first, and everything that may be repeated counts a
+// step. The memory limit of a thread is no substitute, because V8 ends the whole process when a single large allocation exceeds it.
 // A run is synchronous, so one meter per thread is enough; `runTemplate` resets it.
 
-import { TemplateError } from './template-error.ts';
+import { TemplateLimitError } from './template-error.ts';
+
+/** What one run may take. */
+export interface RunLimits {
+  /** For values that the run makes. Unit: about a byte. Default: 128 MiB. */
+  readonly memory?: number;
+  /** Unit: milliseconds. Default: no limit. */
+  readonly timeMs?: number;
+}
 
 /** Unit: about a byte. A long conversation needs a few million. */
 const BUDGET = 128 * 1024 * 1024;
 /** Cost of a list item with its header. */
 const ITEM_COST = 32;
 
-let remaining = BUDGET;
+/** Steps between two looks at the clock, each of which takes as long as a short step. */
+const STEPS_PER_LOOK = 16;
 
-export function startMeter(): void {
-  remaining = BUDGET;
+let remaining = BUDGET;
+let endMs = Number.POSITIVE_INFINITY;
+let stepsToLook = STEPS_PER_LOOK;
+
+export function startMeter({ memory = BUDGET, timeMs = Number.POSITIVE_INFINITY }: RunLimits = {}): void {
+  remaining = memory;
+  endMs = performance.now() + timeMs;
+  stepsToLook = STEPS_PER_LOOK;
 }
 
-/** For a text of this length. Throws: `TemplateError` when the run exceeds its limit. */
+/** For each expression, turn of a loop and comparison. Throws: `TemplateLimitError` when the run exceeds its time. */
+export function countStep(): void {
+  if (--stepsToLook > 0) return;
+  stepsToLook = STEPS_PER_LOOK;
+  if (performance.now() > endMs) throw new TemplateLimitError('The template takes too long.');
+}
+
+/** For a text of this length. Throws: `TemplateLimitError` when the run exceeds its limit. */
 export function chargeText(length: number): void {
   remaining -= length;
-  if (!(remaining >= 0)) throw new TemplateError('The template needs too much memory.');
+  if (!(remaining >= 0)) throw new TemplateLimitError('The template needs too much memory.');
 }
 
 /** For a list of this length. */

@@ -4,7 +4,7 @@ import { argument, argumentOr, type Filter, type FilterContext, optionalInteger 
 import { applyBinary } from './arithmetic.ts';
 import { getAttribute, getItem } from './attributes.ts';
 import { toCodePoints } from './code-points.ts';
-import { chargeItems, chargeJoin, chargeText } from './meter.ts';
+import { chargeItems, chargeJoin, chargeText, countStep } from './meter.ts';
 import { toText } from './print.ts';
 import { TemplateError } from './template-error.ts';
 import {
@@ -125,11 +125,14 @@ function only(items: readonly Value[], which: string): Value {
 
 /** A dotted path or a position, as `attribute=` takes it. */
 export function readPath(item: Value, path: Value): Value {
+  countStep();
   if (typeof path === 'number') return getItem(item, path);
   if (typeof path !== 'string') throw new TemplateError('attribute must be a string or a number.');
   let value = item;
-  for (const part of path.split('.'))
+  for (const part of path.split('.')) {
+    countStep();
     value = /^\d+$/.test(part) ? getItem(value, Number(part)) : lookUp(value, part);
+  }
   return value;
 }
 

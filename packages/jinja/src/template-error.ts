@@ -1,7 +1,7 @@
-// The error class of this package: a template that cannot be parsed or rendered, with the line where it is known.
+// The errors of this package: a template that cannot be parsed or rendered, with the line where it is known.
 
 export class TemplateError extends Error {
-  override readonly name = 'TemplateError';
+  override readonly name: string = 'TemplateError';
   /** The first line is 1. Filled in by the innermost caller that knows it. */
   line: number | undefined;
 
@@ -9,4 +9,9 @@ export class TemplateError extends Error {
     super(message, options);
     this.line = line;
   }
+}
+
+/** A run that exceeded one of its limits. */
+export class TemplateLimitError extends TemplateError {
+  override readonly name = 'TemplateLimitError';
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Template, type TemplateVariables } from './template.ts';
-import { TemplateError } from './template-error.ts';
+import { TemplateError, TemplateLimitError } from './template-error.ts';
 
 const BIG = 2n ** 63n - 1n;
 
@@ -134,4 +134,31 @@ it.each([
   ['{% for i in [1, 2] %}{{ i }}{% if i == 1 %}{% continue %}{% endif %}{% else %}E{% endfor %}', '12'],
 ])('the else of a loop is for one of which no turn came to its end: %s', (source, text) => {
   expect(render(source)).toBe(text);
+});
+
+describe('a run that exceeds its limits', () => {
+  const range = (body: string) => `{% for i in range(99999) %}${body}{% endfor %}`;
+  // Lists of lists with exponentially many items.
+  const twice = '{% set ns.l = [ns.l, ns.l] %}{% set ns.m = [ns.m, ns.m] %}';
+  const lists = `{% set ns = namespace(l=[], m=[]) %}{% for i in range(60) %}${twice}{% endfor %}`;
+
+  it.each([
+    ['loops', range(range(''))],
+    ['calls', `{% macro f(n) %}{% if n %}{{ f(n - 1) }}{{ f(n - 1) }}{% endif %}{% endmacro %}{{ f(99) }}`],
+    ['comparisons', `${lists}{{ ns.l == ns.m }}`],
+    ['members', `${lists}{{ ns.l in [ns.m] }}`],
+    ['orders', `${lists}{{ ns.l < ns.m }}`],
+    ['unique items', `${lists}{{ [(ns.l,), (ns.m,)] | unique | list | length }}`],
+    ['filters', range("{{ range(9999) | map('abs') | select('odd') | list | length }}")],
+  ])('ends with an error of its own: %s', (_, source) => {
+    expect(() => new Template(source).render({}, new Date(0), { timeMs: 20 })).toThrow(TemplateLimitError);
+  });
+
+  it('may have less memory than usual', () => {
+    const template = new Template("{{ ('x' * 1000) | length }}");
+    expect(template.render({})).toBe('1000');
+    expect(() => template.render({}, new Date(0), { memory: 500 })).toThrow(TemplateLimitError);
+    // The next run has limits of its own.
+    expect(template.render({})).toBe('1000');
+  });
 });

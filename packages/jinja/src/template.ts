@@ -2,6 +2,7 @@
 
 import { templateGlobals } from './globals.ts';
 import { runTemplate } from './interpreter.ts';
+import type { RunLimits } from './meter.ts';
 import type { Statement } from './nodes.ts';
 import { parseTemplate } from './parser.ts';
 import { TemplateError } from './template-error.ts';
@@ -20,15 +21,15 @@ export class Template {
 
   /**
    * The text with these variables. `now` is what `strftime_now` reads.
-   * Throws: `TemplateError`, with the template's line where one is known.
+   * Throws: `TemplateError`, with the template's line where one is known; a `TemplateLimitError` for more than the limits.
    */
-  render(variables: TemplateVariables, now: Date = new Date()): string {
+  render(variables: TemplateVariables, now: Date = new Date(), limits: RunLimits = {}): string {
     return orTemplateError(() => {
       const globals = templateGlobals(now);
       for (const [name, value] of Object.entries(variables)) {
         if (value !== undefined) globals.set(name, toValue(value));
       }
-      return runTemplate(this.#body, globals);
+      return runTemplate(this.#body, globals, limits);
     });
   }
 }

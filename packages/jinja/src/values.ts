@@ -2,6 +2,7 @@
 // undefined) have a class here. Integers beyond 2^53 are bigints: ids and bounds in tool schemas often are.
 
 import { toCodePoints } from './code-points.ts';
+import { countStep } from './meter.ts';
 import { TemplateError } from './template-error.ts';
 
 export type Value =
@@ -206,6 +207,8 @@ export function numberOf(value: Value): number | null {
 }
 
 export function isEqual(left: Value, right: Value): boolean {
+  // A list that holds another one twice, which does the same, has exponentially many items.
+  countStep();
   if (left === right) return true;
   if (typeof left === 'bigint' || typeof right === 'bigint') return false;
   const a = numberOf(left);
@@ -229,6 +232,7 @@ function areEqual(left: readonly Value[], right: readonly Value[]): boolean {
 
 /** Negative, zero or positive. Throws for values that have no order. */
 export function compareValues(left: Value, right: Value, operator = '<'): number {
+  countStep();
   const a = typeof left === 'bigint' ? left : numberOf(left);
   const b = typeof right === 'bigint' ? right : numberOf(right);
   if (typeof a === 'number' && typeof b === 'number') return a - b;

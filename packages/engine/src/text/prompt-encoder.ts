@@ -1,5 +1,6 @@
 // Turns a prompt of any kind into token ids: renders, bounds and encodes. Work of bounded cost runs here; templates of
-// requests and long texts run in workers that can be killed, so that no request can block this thread.
+// requests, templates of models that exceed their limits here and long texts run in workers that can be killed, so that neither a
+// request nor a model can block this thread.
 
 import { entryModule } from '@ortler/worker';
 import { EngineError } from '../errors.ts';
@@ -9,7 +10,7 @@ import { promptTooLong } from '../request/prompt-too-long.ts';
 import type { ChatTemplates, TemplateCall } from './chat-template.ts';
 import { cutAtMark } from './continue-final-message.ts';
 import { LongTextEncoder } from './long-text-encoder.ts';
-import { renderTemplate } from './render-template.ts';
+import { renderHere } from './render-template.ts';
 import type { RenderTask } from './template-worker-entry.ts';
 import { TextWorker, type TextWorkerOptions } from './text-worker.ts';
 import type { Tokenizer } from './tokenizer.ts';
@@ -28,6 +29,8 @@ export interface PromptEncoderOptions {
 /** Texts up to this length are handled at once; this many letters without a break take 7 to 28 ms on a busy core. */
 const INLINE_TEXT_LENGTH = 2048;
 const TEMPLATE_TIME_LIMIT_MS = 2_000;
+/** Templates of a model that exceed the limits of this thread so often are left to their worker. */
+const EXCEEDED_LIMIT = 3;
 /** Far above the start time of a thread on a slow core. */
 const WORKER_START_LIMIT_MS = 60_000;
 /**
@@ -45,6 +48,8 @@ export class PromptEncoder {
   /** For templates of requests: one that hangs makes only others of its kind wait. */
   readonly #foreignTemplateWorker: TextWorker<RenderTask, string>;
   readonly #longTexts: LongTextEncoder;
+  /** How often the model's own templates exceeded the limits of this thread. */
+  #exceededCount = 0;
 
   constructor(options: PromptEncoderOptions) {
     this.#options = options;
@@ -122,7 +127,11 @@ export class PromptEncoder {
   }
 
   async #render(call: TemplateCall, signal?: AbortSignal, share?: string): Promise<string> {
-    if (!call.isForeign && isShort(call)) return renderTemplate(call.source, call.variables, new Date());
+    if (!call.isForeign && this.#exceededCount < EXCEEDED_LIMIT && isShort(call)) {
+      const text = renderHere(call.source, call.variables);
+      if (text !== undefined) return text;
+      this.#exceededCount++;
+    }
     const worker = call.isForeign ? this.#foreignTemplateWorker : this.#templateWorker;
     return worker.run({ source: call.source, variables: call.variables }, signal, share);
   }
@@ -156,7 +165,7 @@ function withOnePrefix(ids: Int32Array, prefix: readonly number[]): Int32Array {
 /** Values nested deeper are left to the worker. */
 const INLINE_DEPTH = 32;
 
-/** Whether rendering a model's own template is cheap: its cost grows with its variables. */
+/** Whether rendering a model's own template is probably cheap: the cost of published ones grows with their variables. */
 function isShort(call: TemplateCall): boolean {
   let length = 0;
   const add = (value: unknown, depth: number): void => {

@@ -69,4 +69,17 @@ describe('the dialect of a chat template', () => {
       isWritten: true,
     });
   });
+
+  it('is that of its marks, after a bounded time, where the template loops', () => {
+    const loop =
+      '{% set r = range(9999) %}{% for a in r %}{% for b in r %}{% for c in r %}{% endfor %}{% endfor %}{% endfor %}';
+    const template = `{{ tools }}<tool_call>${loop}`;
+    const templates = new ChatTemplates({}, new Map([['default', template]]));
+    const dialects = new ToolDialects({ option: 'auto', templates, responseTemplate: undefined });
+    const startedAtMs = performance.now();
+    // Asked several times, because a busy machine may be the reason; then no more.
+    for (let i = 0; i < 20; i++)
+      expect(dialects.choose({ source: template, isOwn: true }).dialect.trigger).toBe('<tool_call>');
+    expect(performance.now() - startedAtMs).toBeLessThan(4_000);
+  });
 });

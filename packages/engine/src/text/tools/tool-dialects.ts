@@ -12,7 +12,7 @@ import { EngineError } from '../../errors.ts';
 import type { ChatMessage } from '../../request/chat-message.ts';
 import type { ToolDialectOption } from '../../request/tool-dialect-option.ts';
 import type { ChatTemplates } from '../chat-template.ts';
-import { renderTemplate } from '../render-template.ts';
+import { renderHere } from '../render-template.ts';
 
 /** A dialect, and how the model gets to see tools and past calls. */
 export interface ChosenDialect {
@@ -38,11 +38,17 @@ const GENERIC: ChosenDialect = {
 const KNOWS_TOOLS = /\btools\b/;
 /** A model has one template or two; requests may bring others. */
 const KEPT_LIMIT = 16;
+/** For each conversation that a template is asked to render. Unit: milliseconds. */
+const TIME_LIMIT_MS = 200;
+/** A template that exceeded the limits of this thread is asked again so often, because the machine may have been busy. */
+const EXCEEDED_LIMIT = 3;
 
 export class ToolDialects {
   readonly #options: ToolDialectsOptions;
   /** By the source of the template. */
   readonly #chosen = new Map<string, ChosenDialect>();
+  /** How often a template exceeded the limits of this thread. */
+  #exceededCount = 0;
 
   constructor(options: ToolDialectsOptions) {
     this.#options = options;
@@ -53,7 +59,9 @@ export class ToolDialects {
     const key = `${isOwn}${source}`;
     const kept = this.#chosen.get(key);
     if (kept !== undefined) return kept;
+    const exceededBefore = this.#exceededCount;
     const chosen = this.#find(source, isOwn);
+    if (this.#exceededCount > exceededBefore && this.#exceededCount < EXCEEDED_LIMIT) return chosen;
     if (this.#chosen.size >= KEPT_LIMIT) this.#chosen.delete(this.#chosen.keys().next().value!);
     this.#chosen.set(key, chosen);
     return chosen;
@@ -82,11 +90,16 @@ export class ToolDialects {
 
   #renderer(template: string): RenderConversation {
     const { templates } = this.#options;
+    const exceededBefore = this.#exceededCount;
     return (messages, tools) => {
+      if (this.#exceededCount > exceededBefore) return null;
       try {
         const given = messages as unknown as readonly ChatMessage[];
         const { variables } = templates.prepare(given, { template, tools, addGenerationPrompt: false });
-        return renderTemplate(template, variables, new Date());
+        const text = renderHere(template, variables, TIME_LIMIT_MS);
+        if (text !== undefined) return text;
+        this.#exceededCount++;
+        return null;
       } catch (error) {
         if (error instanceof EngineError && error.code === 'template_failed') return null;
         throw error;
