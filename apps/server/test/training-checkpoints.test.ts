@@ -422,5 +422,23 @@ describeOnEveryDatabase('models and checkpoints', ({ open }) => {
       (await training.call('POST', `/${id}/checkpoints`, { weights: { path: 'broken' } })).text,
     ).toContain('truncated');
     expect((await list(id)).body.data).toEqual([]);
+    await writeFile(join(training.checkpointDir, 'broken/adapter_config.json'), ' '.repeat(300_000));
+    expect(
+      (await training.call('POST', `/${id}/checkpoints`, { weights: { path: 'broken' } })).text,
+    ).toContain('at most 262144 are read');
+  });
+
+  it('leaves the check of a very long header to the build, because it would hold up other requests', async () => {
+    const id = await training.createModel();
+    await createTinyAdapter(join(training.checkpointDir, 'long'), {});
+    const length = Buffer.alloc(8);
+    length.writeBigUInt64LE(90_000_000n);
+    const path = join(training.checkpointDir, 'long/adapter_model.safetensors');
+    await writeFile(path, length);
+    await truncate(path, 100_000_000);
+    const startedAtMs = performance.now();
+    const registered = await training.call('POST', `/${id}/checkpoints`, { weights: { path: 'long' } });
+    expect(registered.status).toBe(200);
+    expect(performance.now() - startedAtMs).toBeLessThan(2_000);
   });
 });

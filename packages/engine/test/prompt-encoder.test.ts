@@ -1,8 +1,13 @@
 // Hostile prompts: nothing a request brings may hold this thread or its memory.
 
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { tokenizeBadWords } from '../src/text/bad-words.ts';
 import { ChatTemplates } from '../src/text/chat-template.ts';
 import { PromptEncoder } from '../src/text/prompt-encoder.ts';
+import { readTextFiles } from '../src/text/text-files.ts';
 import { longestTokenSpan } from '../src/text/token-bound.ts';
 import { Tokenizer } from '../src/text/tokenizer.ts';
 import { familyDir, loadFamily, loadFamilyFiles } from './tokenizer-families.ts';
@@ -163,6 +168,45 @@ describe("a model's own template", () => {
     await encoder.close();
     expect(texts[0]).toBe(texts[1]);
     expect(texts[0]).toMatch(/^0+123/);
+  });
+});
+
+describe('a tokenizer whose patterns may match for ever', () => {
+  let folder: string;
+  let encoder: PromptEncoder;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'ortler-tokenizer-'));
+    await cp(familyDir('digits'), folder, { recursive: true });
+    const path = join(folder, 'tokenizer.json');
+    const json = JSON.parse(await readFile(path, 'utf8'));
+    const split = { type: 'Split', pattern: { Regex: '(a|a)*b' }, behavior: 'Isolated', invert: false };
+    json.pre_tokenizer = { type: 'Sequence', pretokenizers: [split, json.pre_tokenizer] };
+    await writeFile(path, JSON.stringify(json));
+    const hostile = await readTextFiles(folder);
+    encoder = new PromptEncoder({
+      modelDir: folder,
+      tokenizer: hostile.tokenizer,
+      templates: new ChatTemplates({}, hostile.templates),
+      longestTokenSpan: hostile.tokenSpan,
+      contextLength: CONTEXT_LENGTH,
+      encodeTimeLimitMs: 200,
+    });
+  });
+  afterAll(async () => {
+    await encoder.close();
+    await rm(folder, { recursive: true });
+  });
+
+  test('holds up its own texts only', async () => {
+    expect((await encoder.encode('Hello', false)).length).toBeGreaterThan(0);
+    let turnCount = 0;
+    const timer = setInterval(() => turnCount++, 5);
+    await expect(encoder.encode('a'.repeat(60), false)).rejects.toMatchObject({ code: 'invalid_request' });
+    await expect(tokenizeBadWords(encoder, ['a'.repeat(60)])).rejects.toMatchObject({
+      code: 'invalid_request',
+    });
+    clearInterval(timer);
+    expect(turnCount).toBeGreaterThan(3);
   });
 });
 

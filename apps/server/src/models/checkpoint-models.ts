@@ -73,7 +73,7 @@ export function createCheckpointModels(options: CheckpointModelsOptions): Checkp
   async function refuseForeignFiles({ weights, modelName }: ServableCheckpoint): Promise<void> {
     const file = await findForeignFile(weights.path, modelName);
     if (file === undefined) return;
-    const message = `${weights.path}: the file ${file} is a link out of the folder of its team, or leads nowhere`;
+    const message = `${weights.path}: ${file} is a link out of the folder of its team, leads nowhere, or is no file`;
     throw new ModelBuildError('source_invalid', message, { file: weights.path });
   }
 

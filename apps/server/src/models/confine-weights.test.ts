@@ -1,4 +1,5 @@
 import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -32,4 +33,14 @@ it.each([
 it('confines weights outside every root to their own folder', async () => {
   expect(await findOutside(join(acme, 'w'), [join(root, 'beta')])).toBeUndefined();
   expect(await findOutside(join(acme, 'linked'), [join(root, 'beta')])).toBe('model.safetensors');
+});
+
+it.skipIf(process.platform === 'win32')('finds what is no file', async () => {
+  const folder = join(acme, 'pipe');
+  await mkdir(folder);
+  const socket = await new Promise<Server>(resolve => {
+    const server = createServer().listen(join(folder, 'config.json'), () => resolve(server));
+  });
+  expect(await findOutside(folder, [acme, root])).toBe('config.json');
+  socket.close();
 });

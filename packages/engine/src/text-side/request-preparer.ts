@@ -108,7 +108,7 @@ export class RequestPreparer {
     if (badWords === undefined) return undefined;
     const words = validateBadWords(badWords);
     if (beamSearch !== undefined) return undefined;
-    const sequences = await tokenizeBadWords(this.#parts.tokenizer, words);
+    const sequences = await tokenizeBadWords(this.#parts.prompts, words);
     const bannedAlone = sequences.flatMap(sequence => (sequence.length === 1 ? sequence : []));
     const banned = [...bannedAlone, ...rules.minTokensBannedIds];
     checkSomeTokenLeft(sampling.allowedTokenIds, banned, 'badWords and stop.minTokens');

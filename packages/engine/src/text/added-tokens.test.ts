@@ -50,3 +50,8 @@ describe('added tokens', () => {
     expect(splitter.split('')).toEqual([]);
   });
 });
+
+test('added tokens that would fill the memory are refused', () => {
+  const content = 'a'.repeat(2 ** 20 + 1);
+  expect(() => split([token(1, content)], 'x')).toThrow(expect.objectContaining({ code: 'model_invalid' }));
+});

@@ -2,6 +2,8 @@
 // tokenizer library ignores `single_word` and lets a stripping token swallow other tokens; this one follows the original
 // step by step.
 
+import { EngineError } from '../errors.ts';
+
 /** An added token as tokenizer.json writes it. */
 export interface AddedTokenJson {
   readonly id: number;
@@ -23,6 +25,9 @@ interface TrieNode {
   token: AddedTokenJson | null;
 }
 
+/** A hundred thousand numbered tokens have this many. */
+const MOST_NODES = 2 ** 20;
+
 const WORD_BEFORE = /[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]$/u;
 const WORD_AFTER = /^[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]/u;
 const SPACE = /\p{White_Space}/u;
@@ -31,8 +36,12 @@ const SPACE = /\p{White_Space}/u;
 export class AddedTokenSplitter {
   readonly #root: TrieNode = { children: new Map(), token: null };
 
-  /** `contentOf` gives the text to look for: the content itself, or its normalized form. */
+  /**
+   * `contentOf` gives the text to look for: the content itself, or its normalized form. Throws: `model_invalid` for too many or too long
+   * tokens.
+   */
   constructor(tokens: readonly AddedTokenJson[], contentOf: (token: AddedTokenJson) => string) {
+    let nodeCount = 0;
     for (const token of tokens) {
       const content = contentOf(token);
       if (content.length === 0) continue;
@@ -41,6 +50,7 @@ export class AddedTokenSplitter {
         const unit = content.charCodeAt(i);
         let child = node.children.get(unit);
         if (child === undefined) {
+          if (++nodeCount > MOST_NODES) throw tooMuch();
           child = { children: new Map(), token: null };
           node.children.set(unit, child);
         }
@@ -96,6 +106,11 @@ export class AddedTokenSplitter {
     }
     return best;
   }
+}
+
+function tooMuch(): EngineError {
+  const message = `tokenizer.json of the model folder is unusable: its added tokens have more than ${MOST_NODES} different characters and places together.`;
+  return new EngineError('model_invalid', message);
 }
 
 function isInsideWord(text: string, start: number, end: number): boolean {

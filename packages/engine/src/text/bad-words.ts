@@ -3,10 +3,10 @@
 
 import { nextTurn } from '@ortler/worker';
 import { wrongParameter } from '../request/parameter-checks.ts';
-import type { Tokenizer } from './tokenizer.ts';
+import type { PromptEncoder } from './prompt-encoder.ts';
 
 const BAD_WORD_LIMIT = 1024;
-/** Unit: UTF-16 code units. Every word is tokenized twice on the thread that serves all requests. */
+/** Unit: UTF-16 code units. Every word is tokenized twice, mostly on the thread that serves all requests. */
 const BAD_WORD_LENGTH_LIMIT = 256;
 const BAD_WORDS_LENGTH_LIMIT = 16_384;
 /** Words encoded between two yields: this many of the longest take one or two milliseconds. */
@@ -42,7 +42,7 @@ export function validateBadWords(words: readonly string[]): readonly string[] {
  * Source: vLLM's rule. Throws: `invalid_request` for a word that is white space or that the vocabulary cannot say.
  */
 export async function tokenizeBadWords(
-  tokenizer: Pick<Tokenizer, 'encode'>,
+  prompts: Pick<PromptEncoder, 'encode'>,
   words: readonly string[],
 ): Promise<readonly (readonly number[])[]> {
   const sequences: (readonly number[])[] = [];
@@ -51,8 +51,8 @@ export async function tokenizeBadWords(
     const path = `badWords[${index}]`;
     const bare = word.trimStart();
     if (bare === '') throw wrongParameter(path, `${path} must not be white space alone.`);
-    const atStart = tokenizer.encode(bare, { addSpecialTokens: false });
-    const afterSpace = tokenizer.encode(` ${bare}`, { addSpecialTokens: false });
+    const atStart = [...(await prompts.encode(bare, false))];
+    const afterSpace = [...(await prompts.encode(` ${bare}`, false))];
     if (atStart.length === 0) throw wrongParameter(path, `${path} has no tokens in the model's vocabulary.`);
     sequences.push(atStart);
     if (afterSpace[0] !== atStart[0] && afterSpace.length === atStart.length) sequences.push(afterSpace);

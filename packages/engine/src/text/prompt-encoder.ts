@@ -120,8 +120,9 @@ export class PromptEncoder {
     signal?: AbortSignal,
     share?: string,
   ): Promise<Int32Array> {
-    if (text.length <= INLINE_TEXT_LENGTH) {
-      return Int32Array.from(this.#options.tokenizer.encode(text, { addSpecialTokens }));
+    const { tokenizer } = this.#options;
+    if (text.length <= INLINE_TEXT_LENGTH && tokenizer.isCheap) {
+      return Int32Array.from(tokenizer.encode(text, { addSpecialTokens }));
     }
     return this.#longTexts.encode(text, addSpecialTokens, signal, share);
   }

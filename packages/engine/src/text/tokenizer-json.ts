@@ -1,7 +1,7 @@
 // Reads and validates the tokenizer files of a model folder; types for the part of tokenizer.json that the text side uses.
 // The files are checked once, here; the rest of this folder relies on the types.
 
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EngineError } from '../errors.ts';
 import type { AddedTokenJson } from './added-tokens.ts';
@@ -39,10 +39,18 @@ export interface TokenizerFiles {
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
+const TOKENIZER_FILE = 'tokenizer.json';
+/**
+ * The files are read on the thread that serves all requests. The largest published tokenizer.json has 35 MB, other files have less than
+ * 3 MB.
+ */
+const MOST_TOKENIZER_BYTES = 128 * 1024 * 1024;
+const MOST_BYTES = 32 * 1024 * 1024;
+
 /** Reads the tokenizer files of a model folder. Throws: `model_invalid` naming the file. */
 export async function readTokenizerFiles(modelDir: string): Promise<TokenizerFiles> {
   const [tokenizer, config, specialTokens, modelConfig, generationConfig] = await Promise.all([
-    readBytes(modelDir, 'tokenizer.json'),
+    readBytes(modelDir, TOKENIZER_FILE),
     readJson(modelDir, 'tokenizer_config.json'),
     readJson(modelDir, 'special_tokens_map.json'),
     readJson(modelDir, 'config.json'),
@@ -202,9 +210,14 @@ function parsePythonJson(text: string): unknown {
 }
 
 async function readBytes(folder: string, file: string): Promise<Buffer | null> {
+  const path = join(folder, file);
+  const limit = file === TOKENIZER_FILE ? MOST_TOKENIZER_BYTES : MOST_BYTES;
   try {
-    return await readFile(join(folder, file));
+    const { size } = await stat(path);
+    if (size > limit) throw invalid(file, `it has ${size} bytes, and at most ${limit} are read`);
+    return await readFile(path);
   } catch (cause) {
+    if (cause instanceof EngineError) throw cause;
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw new EngineError('model_invalid', `${file} of the model folder cannot be read.`, { cause });
   }

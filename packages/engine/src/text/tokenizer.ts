@@ -6,6 +6,7 @@ import { BpeModel } from './bpe/bpe-model.ts';
 import type { Vocabulary } from './bpe/vocabulary.ts';
 import { readEndTokenIds } from './end-token-ids.ts';
 import { tokenText } from './named-tokens.ts';
+import { hasCheapStages } from './stages/cheap-stages.ts';
 import { createNormalizer, type Normalizer } from './stages/normalizer.ts';
 import { createPreTokenizer, type PreTokenizer } from './stages/pre-tokenizer.ts';
 import { readTextTemplate } from './stages/text-template.ts';
@@ -21,6 +22,8 @@ export class Tokenizer {
   readonly mainEosTokenId: number | null;
   /** The main id first, then the others of the configuration. */
   readonly eosTokenIds: readonly number[];
+  /** Whether a short text is encoded in a short time, whatever it is; the expressions of a model may need endless time. */
+  readonly isCheap: boolean;
   /** The special tokens before a text, the beginning-of-sequence token for example. */
   readonly prefixIds: readonly number[];
   readonly #suffixIds: readonly number[];
@@ -43,6 +46,7 @@ export class Tokenizer {
     const normalizer = createNormalizer(tokenizer.normalizer);
     this.#normalizer = normalizer;
     this.#preTokenizer = createPreTokenizer(tokenizer.pre_tokenizer);
+    this.isCheap = hasCheapStages(tokenizer);
     const template = readTextTemplate(tokenizer.post_processor);
     this.prefixIds = template.prefixIds;
     this.#suffixIds = template.suffixIds;

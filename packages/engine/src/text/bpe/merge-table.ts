@@ -1,6 +1,9 @@
 // The merges of BPE in flat tables: which two tokens become which one, and which pair goes first. A merge is its rank, the place
 // that it has in the file; a hash table finds it by the ids of the pair.
 
+/** Odd factors. Nobody knows them beforehand, so no file can have pairs that all take the same place. */
+const [LEFT_FACTOR, RIGHT_FACTOR] = [oddNumber(), oddNumber()];
+
 export class MergeTable {
   #left = new Uint32Array(1024);
   #right = new Uint32Array(1024);
@@ -30,7 +33,7 @@ export class MergeTable {
   }
 
   #placeOf(left: number, right: number): number {
-    const hash = Math.imul(left, 0x9e3779b1) ^ Math.imul(right, 0x85ebca6b);
+    const hash = Math.imul(left, LEFT_FACTOR) ^ Math.imul(right, RIGHT_FACTOR);
     let place = (hash ^ (hash >>> 15)) & this.#mask;
     for (;;) {
       const rank = this.#places[place]! - 1;
@@ -55,4 +58,8 @@ function copied(table: Uint32Array<ArrayBuffer>, size: number): Uint32Array<Arra
   const larger = new Uint32Array(size);
   larger.set(table);
   return larger;
+}
+
+function oddNumber(): number {
+  return Math.floor(Math.random() * 2 ** 31) * 2 + 1;
 }

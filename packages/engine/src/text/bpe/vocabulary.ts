@@ -43,6 +43,9 @@ export class VocabularyBuilder {
   }
 }
 
+/** Where hashes begin. Nobody knows it beforehand, so no file can have texts that all take the same place. */
+const SEED = Math.floor(Math.random() * 2 ** 32);
+
 export class Vocabulary {
   /** One more than the largest id. */
   readonly size: number;
@@ -108,7 +111,7 @@ export class Vocabulary {
   /** Place of the text in the hash table, or the free place that it would take. */
   #placeOf(bytes: Uint8Array, start: number, end: number): number {
     // FNV-1a.
-    let hash = 0x811c9dc5;
+    let hash = SEED;
     for (let i = start; i < end; i++) hash = Math.imul(hash ^ bytes[i]!, 0x01000193);
     let place = (hash ^ (hash >>> 15)) & this.#mask;
     for (;;) {

@@ -23,11 +23,12 @@ import { unsupported } from './stage.ts';
 
 /** Throws: `model_invalid` naming what is not supported. */
 export function compilePattern(source: string, flags: 'gv' | 'v' = 'gv'): RegExp {
-  const pattern = new PatternTranslator(source).translate();
   try {
-    return new RegExp(pattern, flags);
-  } catch {
-    throw refusePattern(source);
+    return new RegExp(new PatternTranslator(source).translate(), flags);
+  } catch (error) {
+    // What is nested too deeply, and what JavaScript does not take.
+    if (error instanceof RangeError || error instanceof SyntaxError) throw refusePattern(source);
+    throw error;
   }
 }
 

@@ -9,6 +9,13 @@ describe('a stage that is not computed as the original computes it is refused by
     [createNormalizer, { type: 'Precompiled' }, 'Precompiled'],
     [createNormalizer, { type: 'Sequence', normalizers: [{ type: 'NFC' }, { type: 'Nmt' }] }, 'Nmt'],
     [createNormalizer, { type: 'Replace', content: 'a' }, 'Replace pattern'],
+    [
+      createNormalizer,
+      { type: 'Replace', pattern: { String: 'a' }, content: 'a'.repeat(65) },
+      '65 characters',
+    ],
+    [createNormalizer, { type: 'Prepend', prepend: 'a'.repeat(65) }, '65 characters'],
+    [createNormalizer, { type: 'Replace', pattern: { Regex: '(a|a)*b' }, content: '' }, '(a|a)*b'],
     [createPreTokenizer, { type: 'BertPreTokenizer' }, 'BertPreTokenizer'],
     [createPreTokenizer, { type: 'Sequence' }, 'Sequence'],
     [createPreTokenizer, { type: 'Split', pattern: { Regex: 'a' }, behavior: 'Doubled' }, 'Doubled'],
@@ -16,6 +23,15 @@ describe('a stage that is not computed as the original computes it is refused by
     [createPreTokenizer, { type: 'Metaspace', prepend_scheme: 'last' }, 'prepend_scheme'],
     [readTextTemplate, { type: 'BertProcessing' }, 'BertProcessing'],
     [readTextTemplate, { type: 'TemplateProcessing', single: [], special_tokens: {} }, 'TemplateProcessing'],
+    [
+      readTextTemplate,
+      {
+        type: 'TemplateProcessing',
+        single: [{ SpecialToken: { id: 't' } }, { Sequence: { id: 'A' } }],
+        special_tokens: { t: { id: 't', ids: Array(65).fill(1) } },
+      },
+      '65 tokens',
+    ],
     [
       readTextTemplate,
       { type: 'TemplateProcessing', single: [null, { Sequence: {} }] },
@@ -70,4 +86,13 @@ describe('a pattern that matches nothing cuts where the original cuts', () => {
 test('a replaced pattern that matches nothing adds nothing directly after another match', () => {
   const replace = createNormalizer({ type: 'Replace', pattern: { Regex: 'x*' }, content: '-' })!;
   expect(replace('xxaé😀x')).toBe('-a-é-😀-');
+});
+
+test('a normalizer that makes texts ever longer is stopped', () => {
+  const twice = { type: 'Replace', pattern: { String: 'a' }, content: 'a'.repeat(8) };
+  const normalize = createNormalizer({ type: 'Sequence', normalizers: Array(12).fill(twice) })!;
+  expect(normalize('b')).toBe('b');
+  expect(() => normalize('a'.repeat(100))).toThrow(
+    expect.objectContaining({ code: 'invalid_request', message: expect.stringContaining('64 times') }),
+  );
 });

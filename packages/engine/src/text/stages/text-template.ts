@@ -20,9 +20,15 @@ export function readTextTemplate(json: StageJson | null): TextTemplate {
       prefixIds: [...prefixIds, ...template.prefixIds],
       suffixIds: [...template.suffixIds, ...suffixIds],
     };
+    const count = template.prefixIds.length + template.suffixIds.length;
+    if (count > MOST_TOKENS)
+      throw unsupported('post_processor', `${count} tokens around a text`, `at most ${MOST_TOKENS}`);
   }
   return template;
 }
+
+/** Published ones have one or two. */
+const MOST_TOKENS = 64;
 
 /** As the file has it; null is one of the things that it may have in place of a piece. */
 type TemplatePiece = {
