@@ -9,6 +9,7 @@ import { fuseHeadNorms } from './blocks/fuse-head-norms.ts';
 import { createBuildFolder, publishBuildFolder, writeDurably } from './build-folder.ts';
 import type { BuildManifest } from './build-manifest.ts';
 import type { BuildModelOptions } from './build-options.ts';
+import { checkRoom } from './check-room.ts';
 import { findCheckpoint, type OpenCheckpoint } from './checkpoint-source.ts';
 import { settleKvType } from './content-hash.ts';
 import { ModelBuildError } from './errors.ts';
@@ -80,6 +81,7 @@ export async function buildHashedModel(
     try {
       // 4. Stream the weights, then write the graph that refers to them.
       const totalBytes = totalWeightBytes(graph);
+      await checkRoom(folder, outputDir, totalBytes);
       let doneBytes = 0;
       const report = (bytes: number) => {
         doneBytes += bytes;

@@ -18,7 +18,7 @@ test('config.json is asked where generation_config.json names none, and its text
 
 test('-1 names no token; other shapes are refused by the name of the file', () => {
   expect(readEndTokenIds(null, { eos_token_id: -1 }, {})).toEqual([]);
-  for (const entry of ['</s>', [1, null], 0.5, {}])
+  for (const entry of ['</s>', [1, null], 0.5, {}, Array(1_025).fill(1)])
     expect(() => readEndTokenIds(null, {}, { text_config: { eos_token_id: entry } })).toThrow(
       expect.objectContaining({ code: 'model_invalid', message: expect.stringContaining('text_config') }),
     );

@@ -4,6 +4,9 @@ import { EngineError } from '../errors.ts';
 import type { JsonObject } from './tokenizer-json.ts';
 import { isObject } from './tokenizer-json.ts';
 
+/** Each new token is compared with all of them; published models have three at most. */
+const MOST_IDS = 1_024;
+
 /**
  * The main id first, then the ids of generation_config.json; without any there, those of config.json or of its `text_config`,
  * where models that also see or hear keep the configuration of their language model. Throws: `model_invalid` for other shapes.
@@ -26,7 +29,7 @@ function idsOf({ eos_token_id: entry }: JsonObject, file: string): readonly numb
   if (entry === undefined || entry === null) return undefined;
   const ids = Array.isArray(entry) ? entry : [entry];
   // Some configurations say -1 for no such token.
-  if (ids.every(id => Number.isInteger(id))) return ids.filter(id => id >= 0);
-  const message = `${file} of the model folder is unusable: "eos_token_id" must be a token id or a list of them.`;
+  if (ids.length <= MOST_IDS && ids.every(id => Number.isInteger(id))) return ids.filter(id => id >= 0);
+  const message = `${file} of the model folder is unusable: "eos_token_id" must be a token id or a list of at most ${MOST_IDS} of them.`;
   throw new EngineError('model_invalid', message);
 }

@@ -45,7 +45,7 @@ const TOKENIZER_FILE = 'tokenizer.json';
  * 3 MB.
  */
 const MOST_TOKENIZER_BYTES = 128 * 1024 * 1024;
-const MOST_BYTES = 32 * 1024 * 1024;
+const MOST_BYTES = 16 * 1024 * 1024;
 
 /** Reads the tokenizer files of a model folder. Throws: `model_invalid` naming the file. */
 export async function readTokenizerFiles(modelDir: string): Promise<TokenizerFiles> {

@@ -26,7 +26,8 @@ export const configKeys = z.object({
   num_key_value_heads: nullableSize,
   head_dim: nullableSize,
   vocab_size: size,
-  max_position_embeddings: size,
+  // The tables of rotations have a row for each; the longest published contexts have 10,485,760.
+  max_position_embeddings: size.max(2 ** 24),
   tie_word_embeddings: z.boolean().optional(),
   is_causal: z.boolean().nullish(),
   use_bidirectional_attention: z.unknown().optional(),

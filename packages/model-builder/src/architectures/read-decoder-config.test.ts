@@ -256,6 +256,7 @@ describe('config.json is refused', () => {
     [{ model_type: 'glm4_moe', head_dim: 32, n_routed_experts: 8, topk_group: 0 }, 'topk_group'],
     [{ num_hidden_layers: 0 }, 'num_hidden_layers'],
     [{ num_hidden_layers: 1e9 }, 'num_hidden_layers'],
+    [{ max_position_embeddings: 2 ** 31 }, 'max_position_embeddings'],
     [{ rms_norm_eps: -1 }, 'rms_norm_eps'],
     [{ num_key_value_heads: 3 }, 'num_key_value_heads'],
     [{ model_type: 'gemma2', layer_types: ['full_attention'] }, 'layer_types'],

@@ -157,9 +157,17 @@ export class Checkpoint implements WeightSource {
   }
 }
 
+/** It is read on the thread that serves all requests, too. A hundred thousand tensors take 10 MB. */
+const MOST_INDEX_BYTES = 32 * 1024 * 1024;
+
 async function readIndex(path: string): Promise<Record<string, string>> {
   let parsed: unknown;
   let text: string;
+  const { size } = await stat(path).catch(() => ({ size: 0 }));
+  if (size > MOST_INDEX_BYTES) {
+    const message = `${path} has ${size} bytes; at most ${MOST_INDEX_BYTES} are read`;
+    throw new ModelBuildError('weights_corrupt', message, { file: path });
+  }
   try {
     text = await readFile(path, 'utf8');
     parsed = JSON.parse(text);

@@ -35,3 +35,8 @@ it('says where a text is not JSON', async () => {
 it.each(['{"a": Infinit}', '{"a": InfinityX}', '{', '{"a": "}'])('refuses %s', async text => {
   await expect(parsed(text)).rejects.toMatchObject({ code: 'config_invalid' });
 });
+
+it('refuses a file that is longer than any', async () => {
+  const message = expect.stringMatching(/config\.json has 16777219 bytes; at most 16777216 are read/);
+  await expect(parsed(`{}${' '.repeat(16 * 1024 * 1024 + 1)}`)).rejects.toMatchObject({ message });
+});

@@ -7,8 +7,8 @@ import { JsonScanner } from './json-scanner.ts';
 import { MergeTable } from './merge-table.ts';
 import { type Vocabulary, VocabularyBuilder } from './vocabulary.ts';
 
-/** Tables are as long as the largest id; published vocabularies end at 262,208. */
-export const TOKEN_ID_LIMIT = 2 ** 24;
+/** Tables are as long as the largest id, and made on the thread that serves all requests; published vocabularies end at 262,208. */
+export const TOKEN_ID_LIMIT = 2 ** 20;
 
 interface Span {
   readonly start: number;
