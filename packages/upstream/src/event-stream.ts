@@ -6,8 +6,10 @@ import type { Lease } from './server-pool.ts';
 import { UpstreamError } from './upstream-error.ts';
 
 const DONE = '[DONE]';
-/** Longest event. A server that sends more without an end of line does not speak this protocol. */
+/** Longest event. A server that sends more without an end of line, or without the empty line after an event, does not speak this protocol. */
 const MAX_EVENT_LENGTH = 64 * 1024 * 1024;
+/** An empty line takes memory and time, too. */
+const LINE_COST = 64;
 
 export interface EventStreamOptions {
   readonly body: ReplyBody;
@@ -24,7 +26,9 @@ export class EventStream implements AsyncIterableIterator<string, void> {
   /** The end of what came, a line without its end, in pieces: a long one is joined once. */
   #rest: string[] = [];
   #restLength = 0;
+  /** Lines of an event without its end. */
   #data: string[] = [];
+  #dataLength = 0;
   /** `[DONE]` came, or the stream was left. */
   #isDone = false;
   #hasEnded = false;
@@ -110,18 +114,25 @@ export class EventStream implements AsyncIterableIterator<string, void> {
     this.#restLength = rest.length;
     for (const line of lines) {
       if (line !== '') {
-        if (/^data(:|$)/.test(line)) this.#data.push(line.replace(/^data:? ?/, ''));
+        if (/^data(:|$)/.test(line)) this.#addData(line.replace(/^data:? ?/, ''));
         continue;
       }
       if (this.#data.length === 0) continue;
       const event = this.#data.join('\n');
       this.#data = [];
+      this.#dataLength = 0;
       if (event === DONE) {
         this.#isDone = true;
         return;
       }
       this.#events.push(event);
     }
+  }
+
+  #addData(line: string): void {
+    this.#dataLength += line.length + LINE_COST;
+    if (this.#dataLength > MAX_EVENT_LENGTH) throw new UpstreamError('invalid_reply', 'An event has no end.');
+    this.#data.push(line);
   }
 
   #end(outcome: Parameters<Lease['end']>[0]): void {
