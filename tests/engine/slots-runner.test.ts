@@ -207,6 +207,17 @@ describe.each([...KERNEL_MODELS, ...SLOT_MODELS])(
         }
       });
 
+      it('decodes one sequence in any slot, and after it computes rows of others', async () => {
+        const runner = runners.get(name)!;
+        const { vocabSize } = runner.facts;
+        const [prompt, other] = [tokens(19, 24), tokens(9, 25)];
+        await runner.run([row(2, 0, prompt)]);
+        const rows = [row(2, prompt.length, [5]), row(3, 0, [6]), row(0, 0, other)];
+        const together = await logitsOf(runner, ...rows);
+        for (const [index, ids] of [[...prompt, 5], [6], other].entries())
+          expectSame(together.subarray(index * vocabSize, (index + 1) * vocabSize), await whole(runner, ids));
+      });
+
       it('starts one-token prompts in a batch as it starts them alone', async () => {
         const runner = runners.get(name)!;
         const { vocabSize } = runner.facts;

@@ -159,13 +159,13 @@ class Play {
     this.#core.setPaused(requestId, choiceIndex, { isPaused });
   }
 
-  /** Rows that draw after one token are in slots 0, 1, 2, ...: one call of a real model. */
+  /** Several rows that draw after one token are in slots 0, 1, 2, ...: one call of a real model. */
   #expectDenseDecodes(): void {
     if (this.#schedule.some(({ request }) => request.promptLogprobs !== undefined)) return;
     for (const rows of this.#model.calls) {
       const isDecode = (row: (typeof rows)[number]) => row.tokenCount === 1 && row.logitsCount === 1;
       const slots = rows.filter(isDecode).map(row => row.slot);
-      expect(slots).toEqual(slots.map((_, index) => index));
+      if (slots.length > 1) expect(slots).toEqual(slots.map((_, index) => index));
     }
   }
 }

@@ -219,9 +219,24 @@ describe('SlotCacheManager', () => {
     admit(manager, first);
     admit(manager, second);
     compute(second);
+    const third = sequenceOf(3, [3, 3, 3]);
+    admit(manager, third);
+    compute(third);
     release(manager, first, { keepsPrefix: true });
-    manager.arrange([second]);
-    expect(moves).toEqual([['copy', 1, 0, 3]]);
+    manager.arrange([second, third]);
+    expect(moves).toEqual([['copy', 2, 0, 3]]);
+  });
+
+  it('leaves a single decode in its slot, so that conversations can take turns without moving', () => {
+    const { manager, moves } = createManager();
+    const [first, second] = [sequenceOf(1, [1, 1, 1]), sequenceOf(2, [2, 2, 2])];
+    admit(manager, first);
+    compute(first).append(9);
+    release(manager, first, { keepsPrefix: true });
+    admit(manager, second);
+    const decodes = [compute(second)];
+    manager.arrange(decodes);
+    expect({ moves, decodes, slot: second.slot }).toEqual({ moves: [], decodes: [second], slot: 1 });
   });
 });
 

@@ -5,6 +5,8 @@
 //
 //     slot   0 ......... decodes ......... slotCount
 //            | decodes   | prefills, paused sequences, cached prefixes, empty slots, in any order |
+//
+// A single decode stays in whatever slot it has.
 
 import { assertInvariant } from '../../errors.ts';
 import type { StatePool, WindowRings } from '../runners/model-runner.ts';
@@ -177,11 +179,13 @@ export class SlotCacheManager implements KvCacheManager {
 
   /**
    * Brings these sequences into the slots `[0, decodes.length)`: all decodes are then one contiguous range of the pool,
-   * which the runner passes to the model without copying. Only sequences outside that range move.
+   * which the runner passes to the model without copying. Only sequences outside that range move. A single one is such a
+   * range anywhere, and stays: where conversations take turns, each would move with all its tokens, and another with it.
    * Mutates: the slots of sequences that change places; `decodes`, which is in slot order afterwards.
    */
   arrange(decodes: Sequence[]): void {
     const count = decodes.length;
+    if (count === 1) return;
     const isFront = this.#isFront;
     isFront.fill(0);
     for (const { slot } of decodes) isFront[slot!] = 1;

@@ -20,8 +20,9 @@ export interface PreparedCall {
   readonly binding: OrtBinding;
 }
 
-/** One token each of the first slots. */
+/** One token each of the first slots, or of any one slot. */
 export interface Decodes {
+  readonly firstSlot: number;
   readonly rowCount: number;
   /** Tokens of the longest of their sequences after the call. */
   readonly longest: number;
@@ -54,22 +55,23 @@ const DECODE_CALL_LIMIT = 64;
 
 export class SlotsCalls {
   readonly #parts: CallParts;
-  /** By batch size and span. */
+  /** By first slot, batch size and span. */
   readonly #decodes: PreparedCalls<PreparedCall>;
   /** By slot, length, positions with logits and span. */
   readonly #chunks = new PreparedCalls<PreparedCall>(CHUNK_CALL_LIMIT, disposeCall);
 
   constructor(parts: CallParts) {
     this.#parts = parts;
-    // Without spans, those of all batch sizes are kept.
-    this.#decodes = new PreparedCalls(Math.max(parts.slotCount, DECODE_CALL_LIMIT), disposeCall);
+    // Without spans, those of all batch sizes and of all slots alone are kept.
+    this.#decodes = new PreparedCalls(Math.max(2 * parts.slotCount, DECODE_CALL_LIMIT), disposeCall);
   }
 
-  decode({ rowCount, longest }: Decodes): PreparedCall {
+  decode({ firstSlot, rowCount, longest }: Decodes): PreparedCall {
     const { convention, logits } = this.#parts;
     const span = convention.span(longest);
     const shape = { batchSize: rowCount, length: 1, logitsPerRow: 1, span };
-    return this.#decodes.take(`${rowCount}/${span}`, () => this.#prepare(0, shape, logits));
+    const key = `${firstSlot}/${rowCount}/${span}`;
+    return this.#decodes.take(key, () => this.#prepare(firstSlot, shape, logits));
   }
 
   /** All tokens of the row, with logits. */
@@ -103,17 +105,19 @@ export class SlotsCalls {
   }
 }
 
-/** Leading rows that are one token with logits in slots 0, 1, 2, ...: what one call can do. */
+/** Leading rows that are one token with logits in slots 0, 1, 2, ..., or the first one in any slot: what one call can do. */
 export function leadingDecodes(rows: readonly RunnerRow[]): Decodes {
+  const firstSlot = rows[0]?.slot ?? 0;
   let rowCount = 0;
   let longest = 0;
   for (const { slot, tokenIds, computedLength, logitsCount } of rows) {
     assertInvariant(tokenIds.length > 0, 'a row has tokens');
-    if (slot !== rowCount || tokenIds.length !== 1 || logitsCount !== 1) break;
+    const isNext = rowCount === 0 || (firstSlot === 0 && slot === rowCount);
+    if (!isNext || tokenIds.length !== 1 || logitsCount !== 1) break;
     rowCount++;
     longest = Math.max(longest, computedLength + 1);
   }
-  return { rowCount, longest };
+  return { firstSlot, rowCount, longest };
 }
 
 function disposeCall({ inputs, logits, binding }: PreparedCall): void {

@@ -1,5 +1,5 @@
 // The runner for models with slots on the CPU: attention over a contiguous KV cache that is updated in place. All decodes are
-// one call on the first slots of the pool; a chunk of a prompt is one call on its own slot.
+// one call on the first slots of the pool, or on the slot of a single one; a chunk of a prompt is one call on its own slot.
 
 import { resolve } from 'node:path';
 import type { OrtBackend, OrtSession, OrtSessionOptions } from '@ortler/onnxruntime';
