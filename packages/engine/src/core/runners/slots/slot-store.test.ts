@@ -68,6 +68,12 @@ describe('KvStore', () => {
     );
   });
 
+  it('has its arrays in buffers so large that the system gives them fresh pages', () => {
+    // 18 MiB each.
+    const { inputs } = new KvStore(new CountingBackend(), { ...SHAPE, capacity: 3 * 2 ** 16 }).view(0, 1);
+    for (const { data } of inputs.values()) expect(data.buffer.byteLength).toBeGreaterThan(2 ** 25);
+  });
+
   it('passes the same tensor as past and present, for every layer and part', () => {
     const { inputs, outputs } = new KvStore(new CountingBackend(), SHAPE).view(0, 2);
     expect([...inputs.keys()]).toEqual(

@@ -6,12 +6,13 @@
 // position p at p modulo its length, and a layer that attends to another's cache has none.
 // In `kernels` graphs the tokens of a group are side by side, so capacities and copies are whole groups.
 // A run of slots is a contiguous run of memory, so any batch of neighbouring slots is a view without copying.
-// Memory that no token was written to costs nothing: the arrays are fresh zero pages, never filled.
+// Memory that no token was written to costs nothing, see `untouched-arrays.ts`.
 
 import { totalmem } from 'node:os';
 import type { OrtBackend, OrtTensor } from '@ortler/onnxruntime';
 import { assertInvariant, EngineError } from '../../../errors.ts';
 import { cacheParts, type KvPart, type KvType, pastName, presentName } from '../../../graph-contract.ts';
+import { allocateUntouched } from './untouched-arrays.ts';
 
 /** The cache of one layer. */
 export interface LayerShape {
@@ -62,7 +63,7 @@ const TYPES = {
 export class KvStore {
   readonly #backend: OrtBackend;
   readonly #shape: KvShape;
-  readonly #pools: KvPool[] = [];
+  readonly #pools: readonly KvPool[];
   /** Where one head of a slot waits while two slots are exchanged. */
   readonly #spare: KvArray;
   /** By first slot and count; at most one per slot and one per batch size. */
@@ -80,23 +81,16 @@ export class KvStore {
     try {
       const longest = Math.max(...shape.layers.map(layer => layer?.rowLength ?? 0));
       this.#spare = new array(this.#shape.capacity * longest);
-      for (const [layer, own] of shape.layers.entries()) {
-        if (own === null) continue;
+      const pools = shape.layers.flatMap((own, layer) => {
+        if (own === null) return [];
         const { kvHeadCount, rowLength } = own;
         const capacity = this.#capacityOf(own);
-        const length = shape.slotCount * this.#slotLength(own);
         const isRing = own.ringLength !== undefined;
-        for (const part of cacheParts(own))
-          this.#pools.push({
-            layer,
-            part,
-            kvHeadCount,
-            rowLength,
-            capacity,
-            isRing,
-            data: new array(length),
-          });
-      }
+        return cacheParts(own).map(part => ({ layer, part, kvHeadCount, rowLength, capacity, isRing }));
+      });
+      const lengths = pools.map(pool => shape.slotCount * pool.kvHeadCount * pool.capacity * pool.rowLength);
+      const arrays = allocateUntouched<KvArray>(array, lengths);
+      this.#pools = pools.map((pool, index) => ({ ...pool, data: arrays[index]! }));
     } catch (cause) {
       throw this.#noRoom(machineBytes, cause);
     }

@@ -3,12 +3,13 @@
 //
 //     [pieceCount, kvHeadCount, PIECE_LENGTH, rowLength]
 //
-// Memory of pieces that were never saved costs nothing: the arrays are fresh zero pages, never filled.
+// Memory of pieces that were never saved costs nothing, see `untouched-arrays.ts`.
 
 import { assertInvariant, EngineError } from '../../../errors.ts';
 import type { WindowRings } from '../model-runner.ts';
 import type { KvArray, KvPool } from './slot-store.ts';
 import { KEPT_BYTES } from './state-store.ts';
+import { type ArrayType, allocateUntouched } from './untouched-arrays.ts';
 
 /**
  * A divisor of the pieces of keys that a ring is made of, and whole groups of tokens. Few prefixes need more than a window rounded up to
@@ -33,7 +34,10 @@ export function createWindowRings(
   const pieceBytes = pools.reduce((sum, pool) => sum + elements(pool) * pool.data.BYTES_PER_ELEMENT, 0);
   const most = slotCount * Math.ceil((contextLength - capacity) / PIECE_LENGTH);
   const pieceCount = Math.min(most, Math.floor(KEPT_BYTES / pieceBytes));
-  const pieces = pools.map(pool => allocate(pool, pieceCount * elements(pool)));
+  const pieces = allocate(
+    pools,
+    pools.map(pool => pieceCount * elements(pool)),
+  );
 
   /** Calls `copy` for each run of memory: where it begins in the ring and in the pool. */
   const eachRun = (
@@ -67,11 +71,16 @@ export function createWindowRings(
   };
 }
 
-function allocate({ data }: KvPool, length: number): KvArray {
+/** Arrays of the type of the pools, which is one. */
+function allocate(pools: readonly KvPool[], lengths: readonly number[]): KvArray[] {
+  const [first] = pools;
+  if (first === undefined) return [];
+  const Type = first.data.constructor as ArrayType<KvArray>;
   try {
-    return new (data.constructor as new (length: number) => KvArray)(length);
+    return allocateUntouched(Type, lengths);
   } catch (cause) {
-    const message = `Pieces of rings take up to ${(length * data.BYTES_PER_ELEMENT) / 2 ** 20} MiB a layer, which cannot be reserved; lower maxSequences.`;
+    const bytes = Type.BYTES_PER_ELEMENT * lengths.reduce((sum, length) => sum + length, 0);
+    const message = `Pieces of rings take up to ${bytes / 2 ** 20} MiB, which cannot be reserved; lower maxSequences.`;
     throw new EngineError('engine_failed', message, { cause });
   }
 }
