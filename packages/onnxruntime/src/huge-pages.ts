@@ -7,6 +7,16 @@ import { openLibrary } from './open-library.ts';
 /** Size of a huge page on x64 and on arm64 with small pages of 4 KiB. */
 const HUGE_PAGE_BYTES = 2 ** 21;
 
+/**
+ * Once a process has freed a buffer of up to this many bytes, the C library of Linux takes further ones of that size from memory that was
+ * freed before, which it clears and so touches as a whole. Larger ones are always fresh pages.
+ * Source: glibc, malloc/malloc.c, `DEFAULT_MMAP_THRESHOLD_MAX`. Unit: bytes.
+ */
+const LARGEST_REUSED_BYTES = 2 ** 25;
+
+/** What is more than was asked for stays untouched. Other systems may count reserved memory as used. Unit: bytes. */
+const LEAST_BYTES = process.platform === 'linux' ? LARGEST_REUSED_BYTES + 1 : 0;
+
 /** Source: madvise(2). */
 const MADV_HUGEPAGE = 14;
 
@@ -15,7 +25,7 @@ const MADV_HUGEPAGE = 14;
  * memory. Throws: a `RangeError` where that much cannot be reserved.
  */
 export function allocateInHugePages(byteLength: number): Uint8Array<ArrayBuffer> {
-  const memory = new Uint8Array(byteLength + HUGE_PAGE_BYTES);
+  const memory = new Uint8Array(Math.max(byteLength + HUGE_PAGE_BYTES, LEAST_BYTES));
   const address = Number(koffi.address(memory));
   const start = Math.ceil(address / HUGE_PAGE_BYTES) * HUGE_PAGE_BYTES - address;
   const pages = memory.subarray(start, start + byteLength);
