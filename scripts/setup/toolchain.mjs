@@ -22,10 +22,20 @@ export function hostRefusal() {
     return `Node 20 or newer is needed to set up Ortler; this is Node ${process.versions.node}.`;
   }
   if (supported.includes(host)) {
+    if (hasMusl(process.report))
+      return 'ONNX Runtime has no build for Linux with musl, such as Alpine. It needs glibc, as in Debian and Ubuntu (node:24-bookworm-slim).';
     if (isHostNodeFrom(MIN_NODE) || PINNED_NODES[host] !== undefined) return undefined;
     return `Node ${MIN_NODE} or newer is needed on ${host}; this is Node ${process.versions.node}. Install it from nodejs.org.`;
   }
   return `ONNX Runtime has no build for ${host}. Supported: ${supported.join(', ')}.`;
+}
+
+/** Node names the C library that it runs on only where that is glibc. */
+export function hasMusl(report, platform = process.platform) {
+  if (platform !== 'linux') return false;
+  // Otherwise the report has the names of all connected hosts, which Node has to ask for.
+  report.excludeNetwork = true;
+  return report.getReport().header.glibcVersionRuntime === undefined;
 }
 
 function isHostNodeFrom(version) {

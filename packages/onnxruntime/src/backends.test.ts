@@ -124,6 +124,11 @@ describe('findOrtLibrary', () => {
     expect(findOrtLibrary(platform, arch).file).toMatch(pattern);
   });
 
+  it('refuses Linux with musl by name, and there alone', () => {
+    expect(() => findOrtLibrary('linux', 'x64', () => true)).toThrow(/musl, such as Alpine.*needs glibc/);
+    expect(findOrtLibrary('win32', 'x64', () => true).file).toMatch(/onnxruntime\.dll$/);
+  });
+
   it('names the missing file for a platform without one', () => {
     expect(() => findOrtLibrary('darwin', 'x64')).toThrow(/no library for darwin x64.*is missing/);
   });

@@ -3,6 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { isMusl } from './is-musl.ts';
 
 export interface OrtLibrary {
   readonly file: string;
@@ -11,7 +12,15 @@ export interface OrtLibrary {
 }
 
 /** Throws: when the package is not installed or carries no library for this platform. */
-export function findOrtLibrary(platform: string = process.platform, arch: string = process.arch): OrtLibrary {
+export function findOrtLibrary(
+  platform: string = process.platform,
+  arch: string = process.arch,
+  hasMusl: () => boolean = isMusl,
+): OrtLibrary {
+  if (platform === 'linux' && hasMusl())
+    throw new Error(
+      'ONNX Runtime has no build for Linux with musl, such as Alpine. It needs glibc, as in Debian and Ubuntu (node:24-bookworm-slim).',
+    );
   const packageFile = createRequire(import.meta.url).resolve('onnxruntime-node/package.json');
   const { version } = JSON.parse(readFileSync(packageFile, 'utf8')) as { version: string };
   const folder = join(dirname(packageFile), 'bin', 'napi-v6', platform, arch);

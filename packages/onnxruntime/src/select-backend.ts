@@ -3,6 +3,7 @@
 
 import type { OrtBackend, OrtBackendOptions } from './backend.ts';
 import { OrtError } from './errors.ts';
+import { findOrtLibrary } from './find-library.ts';
 
 export interface SelectedBackend {
   readonly backend: OrtBackend;
@@ -18,7 +19,11 @@ export interface BackendLoaders {
 
 const LOADERS: BackendLoaders = {
   native: async options => (await import('./native-backend.ts')).createNativeBackend(options),
-  node: async () => (await import('./node-backend.ts')).createNodeBackend(),
+  node: async () => {
+    // Says what is missing in clearer words than the loader of libraries.
+    findOrtLibrary();
+    return (await import('./node-backend.ts')).createNodeBackend();
+  },
 };
 
 /**

@@ -12,6 +12,7 @@ const BROKEN: ProbeReport = { kind: 'fails', reason: 'no driver' };
 function dependencies(report: ProbeReport, hasGraphicsDevice = true) {
   const probed: string[] = [];
   const settings: DeviceDependencies = {
+    findRuntime: () => undefined,
     hasGraphicsDevice: () => hasGraphicsDevice,
     probe: async device => {
       probed.push(device);
@@ -57,6 +58,21 @@ describe('chooseDevice', () => {
     });
     expect(await chooseDevice('webgpu', settings)).toMatchObject({ device: 'webgpu' });
   });
+
+  it.each(['auto', 'cpu', 'webgpu'] as const)(
+    'refuses %s on a machine without ONNX Runtime',
+    async device => {
+      const { settings, probed } = dependencies(GPU);
+      const findRuntime = () => {
+        throw new Error('no build');
+      };
+      await expect(chooseDevice(device, { ...settings, findRuntime })).rejects.toMatchObject({
+        code: 'runtime_failed',
+        message: 'no build',
+      });
+      expect(probed).toEqual([]);
+    },
+  );
 
   it('refuses a device that does not exist, with those that do', async () => {
     const { settings, probed } = dependencies(GPU);

@@ -4,6 +4,7 @@
 import { readdirSync } from 'node:fs';
 import type { OrtDevice, OrtDeviceFacts } from '../backend.ts';
 import { OrtError } from '../errors.ts';
+import { findOrtLibrary } from '../find-library.ts';
 import { runProbe } from './run-probe.ts';
 
 export interface DeviceChoice {
@@ -18,6 +19,8 @@ export interface DeviceChoice {
 
 /** Inputs of the choice; tests replace them. */
 export interface DeviceDependencies {
+  /** Throws: where this machine has no ONNX Runtime. */
+  readonly findRuntime: () => unknown;
   readonly hasGraphicsDevice: () => boolean;
   readonly probe: typeof runProbe;
 }
@@ -30,17 +33,24 @@ const DEVICES: readonly ('auto' | OrtDevice)[] = ['auto', 'cpu', 'webgpu', 'cuda
 /**
  * `auto` takes WebGPU where a child process could compute on a real GPU with it, else the CPU, with a note. Without
  * a graphics device nothing is started. A software driver counts only for `webgpu`.
- * Throws: `runtime_failed` when the device asked for by name does not exist or cannot be used, with the reason.
+ * Throws: `runtime_failed` when the device asked for by name does not exist or cannot be used, with the reason, and on a
+ * machine without ONNX Runtime, before a model is downloaded or built for it.
  */
 export async function chooseDevice(
   wanted: 'auto' | OrtDevice,
-  { hasGraphicsDevice, probe }: DeviceDependencies = {
+  { findRuntime, hasGraphicsDevice, probe }: DeviceDependencies = {
+    findRuntime: findOrtLibrary,
     hasGraphicsDevice: findGraphicsDevice,
     probe: runProbe,
   },
 ): Promise<DeviceChoice> {
   if (!DEVICES.includes(wanted))
     throw new OrtError('runtime_failed', `The device must be auto, cpu, webgpu or cuda; got ${wanted}.`);
+  try {
+    findRuntime();
+  } catch (cause) {
+    throw new OrtError('runtime_failed', (cause as Error).message, { cause });
+  }
   if (wanted === 'cpu') return { device: 'cpu' };
   if (wanted !== 'auto') {
     const report = await probe(wanted);
