@@ -1,5 +1,4 @@
-#!/usr/bin/env node
-// The `ortler` command line. Commands import their code when they run, so that `--help` and startup are fast.
+// The `ortler` command line, which cli.ts starts. Commands import their code when they run, so that `--help` and startup are fast.
 
 import { Command } from 'commander';
 import { registerBuildCommand } from './commands/build/register-build.ts';
@@ -16,9 +15,6 @@ import { UserError } from './commands/user-error.ts';
 import { ConfigError } from './config/config.ts';
 import { ownCommand } from './system/own-command.ts';
 import { VERSION } from './system/version.ts';
-
-/** Earlier versions warn of SQLite; before 24.9 `fetch` left the connection of an aborted request open. */
-const MIN_NODE = [24, 15] as const;
 
 const EXAMPLES = `
 Examples:
@@ -57,9 +53,6 @@ for (const register of [
 leadToOwnHelp(program, '');
 
 try {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  if (major < MIN_NODE[0] || (major === MIN_NODE[0] && minor < MIN_NODE[1]))
-    throw new UserError(`Ortler needs Node ${MIN_NODE.join('.')} or newer; this is ${process.version}.`);
   await program.parseAsync();
 } catch (error) {
   // Mistakes of the user show their message; anything else is a bug and keeps its stack.
