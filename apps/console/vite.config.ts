@@ -17,6 +17,8 @@ export default defineConfig({
   build: {
     target: 'es2024',
     sourcemap: false,
+    // What is bundled is distributed, and its licences ask for their text beside it.
+    license: { fileName: 'third-party-licences.md' },
     // A polyfill would be an inline script; every browser of the target has module preloading.
     modulePreload: { polyfill: false },
     // Data URLs need an exception in the content security policy.

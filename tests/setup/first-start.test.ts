@@ -10,6 +10,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
@@ -102,6 +103,13 @@ describe.skipIf(!isCheckout)('first start of a clean clone (skipped outside a gi
       writeFileSync(join(project, 'engine.ts'), source);
       expect(execFileSync(process.execPath, ['engine.ts'], { cwd: project, encoding: 'utf8' })).toContain(
         'Paris',
+      );
+    });
+
+    test('the console comes with the licences of what is bundled into it', () => {
+      const file = join(project, 'node_modules/@ortler/console/dist/third-party-licences.md');
+      expect(readFileSync(file, 'utf8')).toMatch(
+        /^## react-dom - [\d.]+ \(MIT\)\n+[^#]*Permission is hereby granted/m,
       );
     });
 
