@@ -11,12 +11,17 @@ import type { Finding } from './finding.ts';
 /** Less than this leaves no room for more than the smallest models. */
 const LOW_MEMORY_BYTES = 1024 ** 3;
 
-export function checkVersions(): Finding {
-  return {
-    subject: 'versions',
-    state: 'ok',
-    detail: `Ortler ${VERSION}, Node ${process.versions.node}, ${process.platform}-${process.arch}`,
-  };
+/** @param versions As a runtime tells them: Bun and Deno also name the version of Node that they imitate. */
+export function checkVersions(
+  versions: Readonly<Record<string, string | undefined>> = process.versions,
+): Finding {
+  const other = Object.entries({ Bun: versions.bun, Deno: versions.deno }).find(([, version]) => version);
+  const runtime = (other ?? ['Node', versions.node]).join(' ');
+  const detail = `Ortler ${VERSION}, ${runtime}, ${process.platform}-${process.arch}`;
+  if (other === undefined) return { subject: 'versions', state: 'ok', detail };
+  const remedy =
+    'run it on Node: other runtimes are not tested, and limit no memory of the threads that run templates and schemas of callers';
+  return { subject: 'versions', state: 'warning', detail, remedy };
 }
 
 export function checkMemory(): Finding {
