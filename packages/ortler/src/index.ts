@@ -1,5 +1,7 @@
 // Public surface of ortler.
 
+import './check-node.ts';
+
 export type {
   ChatMessage,
   EngineErrorCode,
