@@ -116,6 +116,14 @@ describe('a killable worker', () => {
     });
   });
 
+  it('keeps the reason of a thread that does not start, such as a module that a bundler left out', async () => {
+    const entry = entryModule('../test/left-out-entry', import.meta.url);
+    await expect(start({ entry }).run('answer')).rejects.toMatchObject({
+      code: 'start_failed',
+      cause: expect.objectContaining({ message: expect.stringContaining('left-out-entry') }),
+    });
+  });
+
   it('refuses tasks beyond the queue limit', async () => {
     const worker = start({ queueLimit: 1 });
     const running = worker.run('answer');

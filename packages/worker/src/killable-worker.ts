@@ -159,7 +159,7 @@ export class KillableWorker<Input, Result> {
       if (worker === this.#worker) this.#receive(reply);
     });
     // A thread that is out of memory reports an error, then exits.
-    worker.on('error', () => this.#fail(worker, 'crashed'));
+    worker.on('error', cause => this.#fail(worker, 'crashed', cause));
     worker.on('exit', () => this.#fail(worker, 'crashed'));
     return worker;
   }
@@ -175,11 +175,11 @@ export class KillableWorker<Input, Result> {
     this.#next();
   }
 
-  #fail(worker: Worker, code: 'timeout' | 'crashed'): void {
+  #fail(worker: Worker, code: 'timeout' | 'crashed', cause?: unknown): void {
     if (worker !== this.#worker) return;
     void this.#kill();
     const task = this.#takeCurrent();
-    task?.reject(toFailure(task, code));
+    task?.reject(toFailure(task, code, cause));
     this.#next();
   }
 
@@ -226,9 +226,9 @@ function startFailed(cause?: unknown): WorkerError {
   return new WorkerError('start_failed', 'The worker thread could not start.', { cause });
 }
 
-function toFailure({ begun, isAborted }: Task, code: 'timeout' | 'crashed'): WorkerError {
+function toFailure({ begun, isAborted }: Task, code: 'timeout' | 'crashed', cause: unknown): WorkerError {
   if (isAborted) return aborted();
-  // Before the task has begun, only the thread itself can be at fault.
-  if (Atomics.load(begun, 0) === 0) return startFailed();
+  // Before the task has begun, only the thread itself can be at fault, so its error holds nothing of a caller.
+  if (Atomics.load(begun, 0) === 0) return startFailed(cause);
   return new WorkerError(code, code === 'timeout' ? 'The task took too long.' : 'The task ended its thread.');
 }
