@@ -8,6 +8,8 @@ export interface TcpProxy {
   cut(): void;
   /** Passes nothing on until `restore`, as a database that hangs; connections stay open. */
   freeze(): void;
+  /** Passes nothing on any more over the connections that are open, as if their machine were gone; new ones are well. */
+  abandon(): void;
   restore(): void;
   /**
    * Ends the next connection that sends this text. `before`: the text does not arrive. `after`: it arrives, and the reply is lost.
@@ -21,6 +23,7 @@ export interface TcpProxy {
 /** Starts a proxy on a free port of this machine. */
 export async function startTcpProxy(host: string, port: number): Promise<TcpProxy> {
   const open = new Set<Socket>();
+  const abandoned = new Set<Socket>();
   let isCut = false;
   let isFrozen = false;
   let trap: { readonly text: string; readonly when: 'before' | 'after' } | undefined;
@@ -70,6 +73,10 @@ export async function startTcpProxy(host: string, port: number): Promise<TcpProx
       isFrozen = true;
       for (const socket of open) socket.pause();
     },
+    abandon() {
+      for (const socket of open) abandoned.add(socket.unpipe().pause());
+      open.clear();
+    },
     restore() {
       isCut = false;
       isFrozen = false;
@@ -83,6 +90,7 @@ export async function startTcpProxy(host: string, port: number): Promise<TcpProx
     },
     async close() {
       cut();
+      for (const socket of abandoned) socket.destroy();
       await new Promise(resolve => server.close(resolve));
     },
   };

@@ -1,22 +1,29 @@
-// A connection pool with a limit on the size of a result. Row sizes are summed while rows arrive; a result above the
-// limit closes the connection, because PostgreSQL would go on sending.
+// A connection pool with limits on the size of a result and on its time. Row sizes are summed while rows arrive; a result above the
+// limit closes the connection, because PostgreSQL would go on sending. So does one that does not end: its server is gone.
 
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
 import pg from 'pg';
 import { ResultTooLargeError } from '../database-errors.ts';
+import { startStatementLimit } from './statement-limit.ts';
 
-/** @param maxLength Limit on the text of all rows of one result. Unit: UTF-16 code units. */
-export function boundAnswers(pool: pg.Pool, maxLength: number): PostgresPool {
+export interface AnswerLimits {
+  /** Limit on the text of all rows of one result. Unit: UTF-16 code units. */
+  readonly maxLength: number;
+  /** Longer than the statement timeout, which PostgreSQL keeps itself. Unit: milliseconds. */
+  readonly limitMs: number;
+}
+
+export function boundAnswers(pool: pg.Pool, limits: AnswerLimits): PostgresPool {
   return {
     async connect() {
-      return boundClient(await pool.connect(), maxLength);
+      return boundClient(await pool.connect(), limits);
     },
     end: () => pool.end(),
     options: pool.options,
   };
 }
 
-function boundClient(client: pg.PoolClient, maxLength: number): PostgresPoolClient {
+function boundClient(client: pg.PoolClient, { maxLength, limitMs }: AnswerLimits): PostgresPoolClient {
   let failure: Error | undefined;
   const run = <Row>(text: string, values: readonly unknown[]): Promise<PostgresQueryResult<Row>> => {
     const { promise, resolve, reject } = Promise.withResolvers<PostgresQueryResult<Row>>();
@@ -36,8 +43,12 @@ function boundClient(client: pg.PoolClient, maxLength: number): PostgresPoolClie
     query.on('end', ({ command, rowCount }) =>
       resolve({ command: command as PostgresQueryResult<Row>['command'], rowCount: rowCount ?? 0, rows }),
     );
+    const endLimit = startStatementLimit(limitMs, error => {
+      failure = error;
+      reject(error);
+    });
     client.query(query);
-    return promise;
+    return promise.finally(endLimit);
   };
   return {
     query: ((text: string, values: readonly unknown[]) => run(text, values)) as PostgresPoolClient['query'],

@@ -3,11 +3,9 @@
 
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
 import type pg from 'pg';
+import { TIMED_OUT } from './statement-limit.ts';
 
 type RunStatement = (text: string, values: readonly unknown[]) => Promise<PostgresQueryResult<unknown>>;
-
-/** How the driver words it. */
-const TIMED_OUT = 'Query read timeout';
 
 /** @param pool Has a `query_timeout`. */
 export function boundStatements(pool: pg.Pool): PostgresPool {

@@ -23,6 +23,8 @@ const CONNECT_TIMEOUT_MS = 10_000;
  * Longest statement of the server itself. A database that hangs ends requests with 503 in place of no answer. Unit: milliseconds.
  */
 const STATEMENT_TIMEOUT_MS = 30_000;
+/** A reading statement that PostgreSQL has not ended so long after its timeout never ends. Unit: milliseconds. */
+const READING_GRACE_MS = 5_000;
 /** Health checks: one connection, and no patience. */
 const CHECKS: pg.PoolConfig = { max: 1, connectionTimeoutMillis: 1_000, query_timeout: 1_000 };
 
@@ -35,16 +37,15 @@ export async function openPostgres(
   const trace = traceStatement?.bind(undefined, 'postgresql');
   const db = openHandle(boundStatements(createPool(url, { query_timeout: STATEMENT_TIMEOUT_MS })), { trace });
   const reading = { statement_timeout: queryTimeLimitMs, options: '-c default_transaction_read_only=on' };
-  const reader = openHandle(boundAnswers(createPool(url, reading), MAX_RESULT_LENGTH), {
-    isReader: true,
-    trace,
+  const limitMs = queryTimeLimitMs + READING_GRACE_MS;
+  const readers = boundAnswers(createPool(url, reading), { maxLength: MAX_RESULT_LENGTH, limitMs });
+  const reader = openHandle(readers, { isReader: true, trace });
+  // A connection of its own, so that a health check does not wait for other statements, nor behind one that hangs.
+  const checker = openHandle(boundStatements(createPool(url, CHECKS)));
+  const queries = createPostgresQueries(createPool(url, { ...reading, max: QUERY_POOL_SIZE }), {
+    limitMs,
+    cancelBackend: async processId => void (await sql`select pg_cancel_backend(${processId})`.execute(db)),
   });
-  // A connection of its own, so that a health check does not wait for other statements.
-  const checker = openHandle(createPool(url, CHECKS));
-  const queries = createPostgresQueries(
-    createPool(url, { ...reading, max: QUERY_POOL_SIZE }),
-    async processId => void (await sql`select pg_cancel_backend(${processId})`.execute(db)),
-  );
   const database = createDatabase('postgres', {
     db,
     reader,

@@ -6,16 +6,23 @@ import pg from 'pg';
 import type { QueryReader } from '../database.ts';
 import { MAX_RESULT_LENGTH, ResultTooLargeError } from '../database-errors.ts';
 import { JsonPageWriter } from '../json-page.ts';
+import { startStatementLimit } from './statement-limit.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
 /** The `pid` of a connection, which the types of pg leave out. */
 type Backend = { readonly processID: number };
 
-/** @param cancelBackend Runs `pg_cancel_backend` on another connection. */
+export interface PostgresQueriesOptions {
+  /** Longer than the statement timeout, which PostgreSQL keeps itself. Unit: milliseconds. */
+  readonly limitMs: number;
+  /** Runs `pg_cancel_backend` on another connection. */
+  readonly cancelBackend: (processId: number) => Promise<void>;
+}
+
 export function createPostgresQueries(
   pool: pg.Pool,
-  cancelBackend: (processId: number) => Promise<void>,
+  { limitMs, cancelBackend }: PostgresQueriesOptions,
 ): QueryReader {
   /** @param onRow False: no further rows are wanted. */
   const read = async (
@@ -28,13 +35,13 @@ export function createPostgresQueries(
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const onAbort = () => {
       const { processID } = client as unknown as Backend;
-      // A server that cannot be reached ends the statement at its timeout.
       cancelBackend(processID).then(
         () => reject(signal!.reason as Error),
         () => reject(signal!.reason as Error),
       );
     };
     signal?.addEventListener('abort', onAbort, { once: true });
+    const endLimit = startStatementLimit(limitMs, reject);
     let isWhole = false;
     try {
       const query = new pg.Query<Row>({ text: sql, values: [...parameters] });
@@ -58,6 +65,7 @@ export function createPostgresQueries(
       client.query(query);
       await promise;
     } finally {
+      endLimit();
       signal?.removeEventListener('abort', onAbort);
       // With `true` the pool closes the connection, so PostgreSQL stops sending.
       client.release(!isWhole || signal?.aborted === true);
