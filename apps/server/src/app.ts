@@ -71,6 +71,8 @@ const MAX_PARAM_LENGTH = 5_000;
 const REQUEST_TIMEOUT_MS = 300_000;
 /** Origin of a request line in absolute form, with the first slash of its path. */
 const ORIGIN = /^https?:\/\/[^/?#]*\/?/i;
+/** Label of requests whose path leads nowhere. Source: prometheus-fastapi-instrumentator, which vLLM uses. */
+const NO_HANDLER = 'none';
 const RATE_LIMIT_HEADERS = ['limit', 'remaining', 'reset'].flatMap(part =>
   ['requests', 'tokens'].map(kind => `x-ratelimit-${part}-${kind}`),
 );
@@ -104,6 +106,8 @@ export async function createApp({
     http: { requireHostHeader: false },
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
     forceCloseConnections: 'idle',
+    // What still comes over a connection that the client kept is answered like every open request, and ends the connection.
+    return503OnClosing: false,
     genReqId: chooseRequestId,
     logController: new LogController({ requestIdLogLabel: 'requestId' }),
     // Proxies may send the absolute form of the request target. Source: RFC 9112, section 3.2.2.
@@ -116,6 +120,13 @@ export async function createApp({
         .code(known.status)
         .headers({ 'x-request-id': request.id, ...SAFE_REPLY_HEADERS })
         .send(toErrorBody(known, style));
+      // No hook sees these requests.
+      metrics.requestAnswered({
+        method: request.method,
+        handler: NO_HANDLER,
+        status: known.status,
+        durationMs: 0,
+      });
     },
   });
   const logStorageFault = createStorageLog(app.log, performance.now.bind(performance));
@@ -144,6 +155,8 @@ export async function createApp({
   const spans = traceRequests(app, tracing);
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers({ 'x-request-id': request.id, ...SAFE_REPLY_HEADERS });
+    // So that the client's next request opens a connection, to another server, before this one closes those that it keeps.
+    if (isStopping()) reply.header('connection', 'close');
     checkHeaders(request.raw, allowedHosts);
     setIdleWriteTimeout(reply.raw, {
       timeoutMs: stalledReaderMs,
@@ -168,7 +181,7 @@ export async function createApp({
   });
 
   onReplyEnd(app, (request, reply, status) => {
-    const handler = table.nameOf(request.method, request.url) ?? request.routeOptions.url ?? 'none';
+    const handler = table.nameOf(request.method, request.url) ?? request.routeOptions.url ?? NO_HANDLER;
     metrics.requestAnswered({ method: request.method, handler, status, durationMs: reply.elapsedTime });
     spans.get(request)?.end({ route: handler, status });
   });

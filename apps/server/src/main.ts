@@ -136,15 +136,16 @@ export async function startServer(
     stopping: stopping.signal,
     logger,
   });
-  owner.defer(() => app.close());
-
-  const idleConnections = trackIdleConnections(app.server);
-  await app.listen({ host: config.host, port: config.port });
+  // Closed after the app, so that what its last requests count can be scraped while they end.
   let metricsUrl: string | undefined;
   if (metricsPort !== undefined) {
     const options = { host: config.host, port: metricsPort, key: metricsKey };
     metricsUrl = owner.adopt(await startMetricsServer(metrics, options), server => server.close()).url;
   }
+  owner.defer(() => app.close());
+
+  const idleConnections = trackIdleConnections(app.server);
+  await app.listen({ host: config.host, port: config.port });
   const endHousekeeping = startHousekeeping({
     settings: config,
     inUse: models.loadedFolders,

@@ -83,6 +83,8 @@ describe('paths and methods', () => {
       expect([url, reply.statusCode, reply.json()]).toEqual([url, 400, body]);
       expect(reply.headers['x-content-type-options']).toBe('nosniff');
     }
+    const { body: metrics } = await test.app.inject('/metrics');
+    expect(metrics).toContain('http_requests_total{method="GET",handler="none",status="4xx"} 3');
   });
 
   it('an escaped letter of a path is that letter', async () => {

@@ -522,6 +522,8 @@ describe('a server that fails before the first byte', () => {
     expect(body).toContain('ortler:upstream_breaker_open{model_name="big",server="0"} 1');
     expect(body).toContain('ortler:upstream_failures_total{model_name="big",server="0"} 5');
     expect(body).toContain('ortler:upstream_requests_open{model_name="big",server="0"} 0');
+    // Nobody has read their prompts.
+    expect(body).toMatch(/^vllm:prompt_tokens_total\{.*model_name="big".*\} 0$/m);
   });
 
   it('is left for another server, whose answer the caller gets', async () => {

@@ -85,7 +85,7 @@ export async function createModelCatalog(options: ModelCatalogOptions): Promise<
     models.map(({ id }) => [id, known.find(model => model.id === id)!]),
   );
   const engines: Engine[] = [];
-  const failures = new LoadFailures(Date.now);
+  const failures = new LoadFailures(() => performance.now());
   const loads: Promise<void>[] = [];
   let firstTries: Promise<void> | undefined;
 

@@ -157,7 +157,7 @@ export async function createServerModels(options: ServerModelsOptions): Promise<
     capacity: config.maxLoadedCheckpoints,
     idleMs: config.checkpointIdleMs,
     waitMs: LOAD_WAIT_MS,
-    now: Date.now,
+    now: () => performance.now(),
     onFailed: (modelId, error) => onEvent({ kind: 'failed', modelId, error }),
     onUnloaded: modelId => {
       modelDirs.delete(modelId);

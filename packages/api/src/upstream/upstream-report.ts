@@ -60,13 +60,15 @@ export class UpstreamReport {
     const { services, caller, modelId, choiceCount, maxTokens } = this.#request;
     const { firstAtMs, count, longestChoiceCount, interTokenMs } = this.#tokens;
     const { usage } = this;
+    // What failed before its first text has no one's tokens.
+    const isUnused = outcome === 'failed' && firstAtMs === null;
     const untoldCount = usage.completionTokenCount - count;
     if (untoldCount > 0) services.generations.tokensGenerated(modelId, untoldCount);
     services.generations.generationEnded({
       modelId,
       outcome,
       finishReasons: this.#finishReasons,
-      promptTokenCount: usage.promptTokenCount,
+      promptTokenCount: isUnused ? 0 : usage.promptTokenCount,
       completionTokenCount: usage.completionTokenCount,
       choiceCount,
       maxTokens,
@@ -77,8 +79,7 @@ export class UpstreamReport {
       timing: null,
       decodeMs: null,
     });
-    // What failed before its first text has no one's tokens.
-    if (outcome === 'refused' || (outcome === 'failed' && firstAtMs === null)) return;
+    if (outcome === 'refused' || isUnused) return;
     const using = new GenerationUsage({ services, caller, modelId });
     using.chargePrompt(usage);
     await using.end(usage);

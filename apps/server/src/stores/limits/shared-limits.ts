@@ -85,8 +85,9 @@ class Exchange {
     this.#options = options;
   }
 
+  /** A clock that was set back counts as elapsed time. */
   get sinceReadMs(): number {
-    return this.#options.now() - this.#readAtMs;
+    return Math.abs(this.#options.now() - this.#readAtMs);
   }
 
   async round(): Promise<void> {
@@ -157,7 +158,7 @@ class Exchange {
   /** Rows of every server, also of those that were killed. */
   async #prune(): Promise<void> {
     const nowMs = this.#options.now();
-    if (nowMs - this.#prunedAtMs < REMEMBERED_MS) return;
+    if (Math.abs(nowMs - this.#prunedAtMs) < REMEMBERED_MS) return;
     this.#prunedAtMs = nowMs;
     await this.#db
       .deleteFrom('rate_limit_uses')
