@@ -526,6 +526,16 @@ describe('a server that fails before the first byte', () => {
     expect(body).toMatch(/^vllm:prompt_tokens_total\{.*model_name="big".*\} 0$/m);
   });
 
+  it('is known to be back soon after it is', async () => {
+    const server = await startFaultyServer(steps.reset, steps.listing([{ id: 'm' }], steps.nothing));
+    closing.push(() => server.close());
+    const front = await openFront([server.url], 'm');
+    expect(reportHealth(front.services.models)).toMatchObject({ status: 'unavailable' });
+    await vi.waitFor(() => expect(reportHealth(front.services.models)).toMatchObject({ status: 'ok' }), {
+      timeout: 8_000,
+    });
+  }, 20_000);
+
   it('is left for another server, whose answer the caller gets', async () => {
     const good = await openFaulty(chatReply('fine'));
     for (const bad of [steps.reset, steps.nothing, steps.json({}, 503), steps.json({}, 429)]) {

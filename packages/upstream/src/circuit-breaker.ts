@@ -1,5 +1,5 @@
 // Keeps requests from a server that fails: after some failures in a row it is left alone for a while, then one request tries
-// it. Each failed trial doubles the pause.
+// it. Each failed trial doubles the pause, as far as trials cost time.
 
 export interface CircuitBreakerOptions {
   /** Failures in a row that open it. */
@@ -14,6 +14,9 @@ export interface CircuitBreakerOptions {
 
 /** `closed` lets requests through, `open` none, `half_open` one, whose end decides. */
 export type BreakerState = 'closed' | 'half_open' | 'open';
+
+/** A pause is at most this many times as long as the trial before it took. */
+const PAUSE_PER_TRIAL = 10;
 
 export class CircuitBreaker {
   readonly #options: CircuitBreakerOptions;
@@ -54,12 +57,21 @@ export class CircuitBreaker {
     this.#isTrying = false;
   }
 
-  fail(): void {
+  /** The answer has begun. A trial need not wait for its end, which may be minutes away; the next failure opens the breaker again. */
+  answer(): void {
+    if (!this.#isTrying) return;
+    this.#isTrying = false;
+    this.#failureCount = this.#options.failureLimit - 1;
+  }
+
+  /** @param costMs What the request lost by it. Default: more than any pause. */
+  fail(costMs = Number.POSITIVE_INFINITY): void {
     this.#isTrying = false;
     this.#failureCount++;
     const { failureLimit, pauseMs, maxPauseMs, now } = this.#options;
     if (this.#failureCount < failureLimit) return;
-    this.#pauseMs = this.#pauseMs === 0 ? pauseMs : Math.min(maxPauseMs, this.#pauseMs * 2);
+    const limitMs = Math.max(pauseMs, Math.min(maxPauseMs, costMs * PAUSE_PER_TRIAL));
+    this.#pauseMs = this.#pauseMs === 0 ? pauseMs : Math.min(limitMs, this.#pauseMs * 2);
     this.#closedUntilMs = now() + this.#pauseMs;
   }
 

@@ -6,8 +6,10 @@ import { HashRing } from './hash-ring.ts';
 
 export interface Lease {
   readonly url: URL;
-  /** Must be called once, when the request has ended. `left`: its caller gave up. */
-  end(outcome: 'succeeded' | 'failed' | 'left'): void;
+  /** The answer has begun. */
+  answer(): void;
+  /** Must be called once, when the request has ended. `moved`: another server may be asked instead; `left`: its caller gave up. */
+  end(outcome: 'succeeded' | 'failed' | 'moved' | 'left'): void;
 }
 
 /** One server of a pool, as it is now. */
@@ -28,6 +30,7 @@ export class ServerPool {
   readonly #urls: readonly URL[];
   readonly #ring: HashRing;
   readonly #breakers: readonly CircuitBreaker[];
+  readonly #now: () => number;
   readonly #loads: number[];
   readonly #requestCounts: number[];
   readonly #failureCounts: number[];
@@ -36,6 +39,7 @@ export class ServerPool {
     this.#urls = urls;
     this.#ring = new HashRing(urls.map(({ href }) => href));
     this.#breakers = urls.map(() => new CircuitBreaker(breaker));
+    this.#now = breaker.now;
     this.#loads = urls.map(() => 0);
     this.#requestCounts = urls.map(() => 0);
     this.#failureCounts = urls.map(() => 0);
@@ -84,15 +88,17 @@ export class ServerPool {
     breaker.begin();
     this.#loads[index]!++;
     this.#requestCounts[index]!++;
+    const begunAtMs = this.#now();
     return {
       url: this.#urls[index]!,
+      answer: () => breaker.answer(),
       end: outcome => {
         this.#loads[index]!--;
         if (outcome === 'succeeded') breaker.succeed();
         else if (outcome === 'left') breaker.forget();
         else {
           this.#failureCounts[index]!++;
-          breaker.fail();
+          breaker.fail(outcome === 'moved' ? this.#now() - begunAtMs : undefined);
         }
       },
     };

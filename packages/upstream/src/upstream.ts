@@ -180,7 +180,13 @@ export function createUpstream({ urls, apiKey, timeouts, breaker }: UpstreamOpti
           throw new UpstreamError('invalid_reply', `${lease.url.host} answered a stream with ${type}.`);
         }
         const { body } = reply;
-        return EventStream.start({ body, lease, outcomeOf: error => outcomeOf(error, request.signal) });
+        const stream = await EventStream.start({
+          body,
+          lease,
+          outcomeOf: error => outcomeOf(error, request.signal),
+        });
+        lease.answer();
+        return stream;
       }),
     withoutKey,
     close() {
@@ -193,7 +199,8 @@ export function createUpstream({ urls, apiKey, timeouts, breaker }: UpstreamOpti
 /** A status below 500 but 429 says that the server is well. */
 function outcomeOf(error: unknown, signal: AbortSignal): Parameters<Lease['end']>[0] {
   if (signal.aborted || !(error instanceof UpstreamError)) return 'left';
-  return error.code === 'rejected' || error.code === 'rate_limited' ? 'succeeded' : 'failed';
+  if (error.code === 'rejected' || error.code === 'rate_limited') return 'succeeded';
+  return mayMove(error) ? 'moved' : 'failed';
 }
 
 function isLostConnection(error: unknown): boolean {

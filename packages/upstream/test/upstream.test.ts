@@ -284,6 +284,41 @@ describe('a server that keeps failing', () => {
     expect(server.bodies).toHaveLength(4);
   });
 
+  it.each([
+    ['refuses at once, is tried once a second', 0, 1_000],
+    ['takes its time, is left alone for longer and longer', 60_000, 4_000],
+  ])('and %s', async (_, costMs, pauseMs) => {
+    let nowMs = 0;
+    const server = await start((response, incoming) => {
+      nowMs += costMs;
+      steps.json(BUSY, 503)(response, incoming);
+    });
+    const upstream = connect([server.url], { breaker: { failureLimit: 1, now: () => nowMs } });
+    for (let trial = 0; trial < 3; trial++) {
+      await errorOf(upstream.postForJson(request()));
+      nowMs += trial < 2 ? upstream.remainingMs : 0;
+    }
+    expect(upstream.remainingMs).toBe(pauseMs);
+  });
+
+  it('is asked by all again once the answer to the trial has begun, and by none after the next failure', async () => {
+    let nowMs = 0;
+    const failing = steps.json(BUSY, 500);
+    const begins = steps.eventsThenSilence('data: 1\n\n');
+    const server = await start(failing, failing, begins, begins, failing);
+    const upstream = connect([server.url], { breaker: { failureLimit: 2, now: () => nowMs } });
+    for (let count = 0; count < 2; count++) await errorOf(upstream.postForJson(request()));
+    nowMs = 1_000;
+    const trial = await upstream.postForEvents(request());
+    expect(upstream.servers).toMatchObject([{ breaker: 'closed', openCount: 1 }]);
+    const other = await upstream.postForEvents(request());
+    expect(openCounts(upstream)).toEqual([2]);
+    await errorOf(upstream.postForJson(request()));
+    expect(upstream.servers).toMatchObject([{ breaker: 'open' }]);
+    await trial.return!();
+    await other.return!();
+  });
+
   it('is asked for documents all the same, which says nothing of its completions', async () => {
     const server = await start(steps.json(BUSY, 500), steps.json(BUSY, 500), steps.json({ data: [] }));
     const upstream = connect([server.url], { breaker: { failureLimit: 1 } });

@@ -19,8 +19,10 @@ export interface RunningUpstreamModel extends UpstreamModel {
   close(): void;
 }
 
-/** Between two readings of the model lists. Unit: milliseconds. */
+/** Between two readings of a model list. Unit: milliseconds. */
 const LIST_INTERVAL_MS = 10_000;
+/** The same, of a server that is away, so that health knows soon when it is back: another one may be stopped right after. */
+const RETURN_INTERVAL_MS = 1_000;
 /** Longest wait for a model list. */
 const LIST_TIMEOUT_MS = 5_000;
 
@@ -35,7 +37,7 @@ export function createUpstreamModel(options: UpstreamModelOptions): RunningUpstr
   const upstream = createUpstream({ urls: model.urls, apiKey, timeouts });
   const stopping = new AbortController();
   const listings: (Listing | undefined)[] = model.urls.map(() => undefined);
-  let timer: NodeJS.Timeout | undefined;
+  const timers: (NodeJS.Timeout | undefined)[] = [];
 
   async function readList(server: number): Promise<void> {
     const last = listings[server];
@@ -61,11 +63,11 @@ export function createUpstreamModel(options: UpstreamModelOptions): RunningUpstr
     }
   }
 
-  async function readLists(): Promise<void> {
-    await Promise.all(model.urls.map((_, server) => readList(server)));
+  async function watch(server: number): Promise<void> {
+    await readList(server);
     if (stopping.signal.aborted) return;
-    timer = setTimeout(() => void readLists(), LIST_INTERVAL_MS);
-    timer.unref();
+    const intervalMs = listings[server]!.isReachable ? LIST_INTERVAL_MS : RETURN_INTERVAL_MS;
+    timers[server] = setTimeout(() => void watch(server), intervalMs).unref();
   }
 
   return {
@@ -88,10 +90,12 @@ export function createUpstreamModel(options: UpstreamModelOptions): RunningUpstr
       // A request may go to any of them.
       return lengths.length === 0 ? null : Math.min(...lengths);
     },
-    start: readLists,
+    async start() {
+      await Promise.all(model.urls.map((_, server) => watch(server)));
+    },
     close() {
       stopping.abort();
-      clearTimeout(timer);
+      for (const timer of timers) clearTimeout(timer);
       upstream.close();
     },
   };
