@@ -13,6 +13,7 @@ import { createDatabase, type Database, type QueryReader } from '../src/db/datab
 import { JsonPageWriter } from '../src/db/json-page.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { openDatabase } from '../src/db/open-database.ts';
+import { readCondition } from '../src/db/postgres/read-condition.ts';
 import type { Tables } from '../src/db/tables.ts';
 import { borrowPglite } from './pglite-pool.ts';
 
@@ -60,7 +61,12 @@ const openTestPglite: OpenTestDatabase = async () => {
   const db = new Kysely<Tables>({ dialect: new PGliteDialect({ pglite }) });
   await migrate(db, 'postgres');
   return {
-    ...createDatabase('postgres', { db, reader: db, queries: createKyselyQueries(db) }),
+    ...createDatabase('postgres', {
+      db,
+      reader: db,
+      queries: createKyselyQueries(db),
+      condition: () => readCondition(db),
+    }),
     close: giveBack,
   };
 };

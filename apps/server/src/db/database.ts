@@ -8,8 +8,8 @@ import type { Tables } from './tables.ts';
 /** The SQL dialect. */
 export type DatabaseKind = 'sqlite' | 'postgres';
 
-/** What is known of a database: `corrupt` and `lost` of a file only, `unreachable` of a server only. */
-export type DatabaseCondition = 'ready' | 'unreachable' | 'corrupt' | 'lost';
+/** What is known of a database: `corrupt` and `lost` of a file only, `unreachable` and `read_only` of a server only. */
+export type DatabaseCondition = 'ready' | 'unreachable' | 'read_only' | 'corrupt' | 'lost';
 
 /**
  * Runs queries whose cost a caller decides, on connections of their own, so that they delay no other read. An aborted
@@ -42,9 +42,7 @@ export interface Database {
   close(): Promise<void>;
 }
 
-export interface DatabaseHandles extends Pick<Database, 'db' | 'reader' | 'queries'> {
-  /** Default: whether `db` answers. */
-  readonly condition?: Database['condition'];
+export interface DatabaseHandles extends Pick<Database, 'db' | 'reader' | 'queries' | 'condition'> {
   /** Called before the handles are closed. */
   readonly onClose?: () => void | Promise<void>;
 }
@@ -52,7 +50,7 @@ export interface DatabaseHandles extends Pick<Database, 'db' | 'reader' | 'queri
 /** Combines the handles. */
 export function createDatabase(
   kind: DatabaseKind,
-  { db, reader, queries, condition = () => readCondition(db), onClose }: DatabaseHandles,
+  { db, reader, queries, condition, onClose }: DatabaseHandles,
 ): Database {
   return {
     kind,
@@ -75,12 +73,4 @@ export function createDatabase(
       await db.destroy();
     },
   };
-}
-
-/** Whether a database answers. */
-export async function readCondition(db: Kysely<never> | Kysely<Tables>): Promise<DatabaseCondition> {
-  return sql`select 1`.execute(db).then(
-    () => 'ready',
-    () => 'unreachable',
-  );
 }

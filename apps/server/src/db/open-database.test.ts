@@ -13,6 +13,7 @@ import type { Database } from './database.ts';
 import { DatabaseError, isResultTooLarge, isUniqueViolation } from './database-errors.ts';
 import { openDatabase } from './open-database.ts';
 import { DATABASE_FILE } from './sqlite/open-sqlite.ts';
+import { toStorageError } from './storage-error.ts';
 
 const LIMIT = { queryTimeLimitMs: 30_000 };
 const KEY = { id: 'a', name: 'n', hash: 'h', team: null, created_at: '2026-01-01T00:00:00.000Z' };
@@ -196,6 +197,18 @@ describeOnEveryDatabase('a database', ({ name, open, isConcurrent }) => {
   );
 
   it('says that it is ready', async () => {
+    expect(await database.condition()).toBe('ready');
+  });
+
+  // Of a server all connections would have to be others first.
+  it.runIf(name === 'pglite')('says that it only reads, and refuses writes for that', async () => {
+    const set = (value: string) =>
+      sql.raw(`set default_transaction_read_only = ${value}`).execute(database.db);
+    await set('on');
+    expect(await database.condition()).toBe('read_only');
+    const refusal = await database.db.insertInto('api_keys').values(KEY).execute().catch(toStorageError);
+    expect(refusal).toMatchObject({ fault: 'read-only', reason: 'storage_unavailable' });
+    await set('off');
     expect(await database.condition()).toBe('ready');
   });
 });

@@ -8,16 +8,18 @@ import { DatabaseLostError, SqliteError } from './database-errors.ts';
  * - `full`: there is no space for the write.
  * - `corrupt`: the database file contradicts itself.
  * - `lost`: the database file was removed or replaced.
- * - `unreachable`: the database does not answer, or takes no writes now.
+ * - `unreachable`: the database does not answer.
+ * - `read-only`: it takes no writes now.
  * - `busy`: another process has held the write lock of the database file for too long.
  */
-export type StorageFault = 'full' | 'corrupt' | 'lost' | 'unreachable' | 'busy';
+export type StorageFault = 'full' | 'corrupt' | 'lost' | 'unreachable' | 'read-only' | 'busy';
 
 const MESSAGES: Readonly<Record<StorageFault, string>> = {
   full: 'Nothing was stored, because the disk of the server is full.',
   corrupt: 'The database of the server is damaged, and must be restored by its operator.',
   lost: 'The data folder of the server is gone, and must be restored by its operator.',
   unreachable: 'The database of the server does not answer.',
+  'read-only': 'The database of the server takes no writes now.',
   busy: 'The database of the server is busy: another process writes to it.',
 };
 
@@ -27,6 +29,7 @@ const RETRY_MS: Readonly<Record<StorageFault, number>> = {
   corrupt: 30_000,
   lost: 30_000,
   unreachable: 2_000,
+  'read-only': 2_000,
   busy: 2_000,
 };
 
@@ -51,7 +54,7 @@ export function toStorageError(error: unknown): unknown {
 /** Primary result codes. Source: https://www.sqlite.org/rescode.html */
 const SQLITE_FAULTS: Readonly<Record<number, StorageFault>> = {
   5: 'busy', // SQLITE_BUSY
-  8: 'unreachable', // SQLITE_READONLY
+  8: 'read-only', // SQLITE_READONLY
   10: 'unreachable', // SQLITE_IOERR
   11: 'corrupt', // SQLITE_CORRUPT
   13: 'full', // SQLITE_FULL
@@ -63,7 +66,7 @@ const SQLITE_FAULTS: Readonly<Record<number, StorageFault>> = {
 const POSTGRES_FAULTS: readonly (readonly [prefix: string, fault: StorageFault])[] = [
   ['53100', 'full'],
   ['08', 'unreachable'], // connection exception
-  ['25006', 'unreachable'], // read-only: a standby after a failover
+  ['25006', 'read-only'], // a standby after a failover
   ['53300', 'unreachable'], // too many connections
   ['57P0', 'unreachable'], // shutdown, crash, start-up
   ['XX001', 'corrupt'],

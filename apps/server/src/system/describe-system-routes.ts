@@ -60,8 +60,9 @@ const HEALTH_REPORT_DATABASE: Json = {
     name: { ...TEXT, description: '`sqlite`, `postgres` or `clickhouse`.' },
     state: {
       type: 'string',
-      enum: ['ready', 'unreachable', 'corrupt', 'lost'],
-      description: '`corrupt`: the file is damaged; `lost`: it was removed.',
+      enum: ['ready', 'unreachable', 'read_only', 'corrupt', 'lost'],
+      description:
+        '`read_only`: PostgreSQL takes no writes; `corrupt`: the file is damaged; `lost`: it was removed.',
     },
   },
   required: ['name', 'state'],

@@ -82,3 +82,13 @@ it('says that the main database is not ready', async () => {
   });
   expect(await checks.check()).toMatchObject({ isMainReady: false });
 });
+
+it('is ready with a main database that only reads, and says so', async () => {
+  const checks = createStorageChecks({
+    databases: [{ name: 'postgres', isMain: true, condition: async () => 'read_only' }],
+  });
+  expect(await checks.check()).toEqual({
+    databases: [{ name: 'postgres', state: 'read_only' }],
+    isMainReady: true,
+  });
+});

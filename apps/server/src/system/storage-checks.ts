@@ -21,7 +21,7 @@ export interface StorageReport {
   /** Absent: there is no data folder to check. */
   readonly disk?: DiskReport;
   readonly databases: readonly DatabaseState[];
-  /** Whether the main database answers. */
+  /** Whether the main database answers, if only to reads, which are all that chats need. */
   readonly isMainReady: boolean;
 }
 
@@ -56,7 +56,8 @@ export function createStorageChecks({ databases = [], disk }: StorageChecksOptio
       ),
       readDisk === undefined ? undefined : beforeTimeout<DiskReport>(readDisk(), { state: 'unwritable' }),
     ]);
-    const isMainReady = databases.every(({ isMain }, index) => !isMain || states[index]!.state === 'ready');
+    const answers = ({ state }: DatabaseState) => state === 'ready' || state === 'read_only';
+    const isMainReady = databases.every(({ isMain }, index) => !isMain || answers(states[index]!));
     return { databases: states, isMainReady, ...(diskReport !== undefined && { disk: diskReport }) };
   };
   const refresh = oneAtATime(async () => {

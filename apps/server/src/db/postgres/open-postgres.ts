@@ -3,7 +3,7 @@
 
 import { Kysely, PostgresDialect, type PostgresPool, sql } from 'kysely';
 import pg from 'pg';
-import { createDatabase, type Database, readCondition } from '../database.ts';
+import { createDatabase, type Database } from '../database.ts';
 import { DatabaseError, MAX_RESULT_LENGTH, messageOf, withoutPassword } from '../database-errors.ts';
 import { guardQueries } from '../guard-queries.ts';
 import { migrate } from '../migrate.ts';
@@ -13,6 +13,7 @@ import { boundAnswers } from './bounded-pool.ts';
 import { boundStatements } from './bounded-statements.ts';
 import { createEndingPool } from './ending-pool.ts';
 import { createPostgresQueries } from './postgres-queries.ts';
+import { readCondition } from './read-condition.ts';
 
 /** Connections of each pool. Source: PostgreSQL takes 100 by default, and several servers share them. */
 const POOL_SIZE = 10;
