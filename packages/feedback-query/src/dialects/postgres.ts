@@ -176,9 +176,9 @@ class PostgresSyntax extends BaseSyntax implements DialectSyntax {
     const name = this.newName();
     return fragment`(SELECT ${use(name)} FROM (SELECT ${value} AS ${name} OFFSET 0) AS t)`;
   }
-  /** A space sorts before the dot of a fraction, which PostgreSQL omits on whole seconds. */
+  /** Not the text of PostgreSQL itself, whose form is a setting (`DateStyle`) and may not sort by time. */
   momentAndId(moment: SqlFragment, id: SqlFragment): SqlFragment {
-    return fragment`((${moment} AT TIME ZONE 'UTC')::text || ' ' || ${id}) COLLATE "C"`;
+    return fragment`(${this.cast('datetime-to-text', moment)} || ' ' || ${id}) COLLATE "C"`;
   }
   countRows(): SqlFragment {
     return trustedSql('count(*)');
