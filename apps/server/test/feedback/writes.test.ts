@@ -194,6 +194,20 @@ describeOnEveryFeedbackPlace('feedback writes', ({ open, isConcurrent }) => {
         const { id } = await made('queue/create', { project_id: PROJECT });
         expect(await create(custom({ queue_id: id }))).toMatchObject({ status: 200 });
       });
+
+      it('a repeated write into a queue that was closed since is answered as the first one', async () => {
+        await made('queue/create', { project_id: PROJECT, id: 'brief' });
+        const first = custom({ queue_id: 'brief', id: 'repeated' });
+        const answer = await create(first);
+        expect(answer.status).toBe(200);
+        await made('queue/delete', { project_id: PROJECT, id: 'brief' });
+        expect(await create(first)).toEqual(answer);
+        for (const other of [
+          { ...first, id: 'other' },
+          { ...first, payload: { other: 1 } },
+        ])
+          expect(await create(other)).toMatchObject({ status: 400 });
+      });
     });
 
     const accepted: [string, unknown][] = [

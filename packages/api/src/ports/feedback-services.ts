@@ -94,6 +94,8 @@ export interface FeedbackStore {
    * the same content changes nothing. Throws: `ApiError` `conflict` for an id with other content.
    */
   insert(records: readonly FeedbackRecord[]): Promise<readonly InsertedFeedback[]>;
+  /** Whether this very feedback is stored: its id, with the same content. */
+  isStored(record: FeedbackRecord): Promise<boolean>;
   /** Deletes one id and stores the record, in one transaction. Throws: like `insert`. */
   replace(removedId: string, record: FeedbackRecord): Promise<InsertedFeedback>;
   /** Idempotent: unknown ids are not an error. */

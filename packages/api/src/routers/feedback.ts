@@ -82,7 +82,11 @@ export function createFeedbackRouter(services: Services) {
       nowMs,
       newId: ids.next(nowMs),
     });
-    await checkAnnotation(record, annotations);
+    await checkAnnotation(record, annotations).catch(async (refusal: unknown) => {
+      // A repeated write is no new one: its queue may have been closed since the first.
+      const mayBeStored = draft.content.id !== null && refusal instanceof ApiError;
+      if (!mayBeStored || !(await feedback.isStored(record))) throw refusal;
+    });
     return record;
   };
 

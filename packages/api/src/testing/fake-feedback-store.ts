@@ -20,6 +20,7 @@ export function createFakeFeedbackStore(): FeedbackStore {
     }),
     async *samplePayloads() {},
     insert: async records => records.map(toInserted),
+    isStored: async () => false,
     replace: async (_removedId, record) => toInserted(record),
     delete: async () => undefined,
   };

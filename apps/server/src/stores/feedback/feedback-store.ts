@@ -16,7 +16,7 @@ import { isLostRace, LostRaceError } from '../../db/database-errors.ts';
 import { guardedName, guardFor, READER_FUNCTIONS } from '../../db/sqlite/guarded-tables.ts';
 import type { FeedbackTable } from '../../db/tables/feedback.ts';
 import type { Tables } from '../../db/tables.ts';
-import { asNew, asStored, toStoredRow } from './inserted-feedback.ts';
+import { asNew, asStored, isSameFeedback, toStoredRow } from './inserted-feedback.ts';
 import { toPublicFailure } from './public-failure.ts';
 import { samplePayloads } from './sample-payloads.ts';
 import { toFeedbackPage } from './to-feedback-page.ts';
@@ -53,7 +53,7 @@ export function createFeedbackStore(database: Database): FeedbackStore {
 
   /** The whole stored rows of the records, by id. */
   const findStored = async (
-    trx: Transaction<Tables>,
+    trx: Pick<Transaction<Tables>, 'executeQuery'>,
     records: readonly FeedbackRecord[],
   ): Promise<ReadonlyMap<string, ResultRow>> => {
     const [first] = records;
@@ -126,6 +126,11 @@ export function createFeedbackStore(database: Database): FeedbackStore {
       ),
 
     insert: async records => (records.length === 0 ? [] : write(trx => insertAll(trx, records))),
+
+    async isStored(record) {
+      const row = (await findStored(database.db, [record])).get(record.id);
+      return row !== undefined && isSameFeedback(record, row);
+    },
 
     replace: (removedId, record) =>
       write(async trx => {

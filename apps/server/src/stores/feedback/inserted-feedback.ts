@@ -35,7 +35,8 @@ export function asStored(record: FeedbackRecord, row: ResultRow): InsertedFeedba
 
 const NOT_CONTENT: ReadonlySet<string> = new Set(['id', 'project_id', 'wb_user_id', 'created_at']);
 
-function isSameFeedback(record: FeedbackRecord, stored: ResultRow): boolean {
+/** @param stored As for `asStored`. */
+export function isSameFeedback(record: FeedbackRecord, stored: ResultRow): boolean {
   return COLUMNS.every(({ name }) => {
     if (NOT_CONTENT.has(name)) return true;
     if (name === 'payload') return isSameJsonText(record.payload_dump, String(stored.payload));

@@ -4,11 +4,14 @@
 import type { FeedbackStore } from '@ortler/api';
 import { clickHouseDialect, compileFeedbackQuery } from '@ortler/feedback-query';
 import type { ClickHouse } from '../../../db/clickhouse/clickhouse.ts';
+import { isSameFeedback } from '../inserted-feedback.ts';
 import { toPublicFailure } from '../public-failure.ts';
 import { samplePayloads } from '../sample-payloads.ts';
 import { toFeedbackPage } from '../to-feedback-page.ts';
 import type { FeedbackWriter } from './feedback-writer.ts';
+import { loadStoredIds } from './load-stored-ids.ts';
 import { readInWindows } from './read-in-windows.ts';
+import { keyText } from './write-command.ts';
 
 /** Fewer than the connections of the client, so that writes need not wait for queries. */
 const QUERY_CONCURRENCY = 6;
@@ -39,6 +42,12 @@ export function createClickHouseFeedbackStore(
       ),
 
     insert: async records => (records.length === 0 ? [] : write({ kind: 'insert', records })),
+
+    async isStored(record) {
+      const { rows } = await loadStoredIds(clickHouse, [{ kind: 'insert', records: [record] }]);
+      const row = rows.get(keyText({ projectId: record.project_id, id: record.id }));
+      return row !== undefined && isSameFeedback(record, row);
+    },
 
     async replace(removedId, record) {
       const [inserted] = await write({ kind: 'replace', removedId, record });
