@@ -336,8 +336,8 @@ it('reports a file of usage that is gone, and answers on', {
   await healthBecomes(({ status }) => status === 'ok');
 });
 
-/** Starts the server on a database of its own, which it reaches through a proxy that can cut and freeze connections. */
-async function startBehindProxy(...settings: readonly string[]) {
+/** A proxy that can cut and freeze connections, before a database of its own. */
+async function openProxy() {
   const database = await createPostgresDatabase();
   const url = new URL(database.url);
   const proxy = await startTcpProxy(url.hostname, Number(url.port));
@@ -347,9 +347,29 @@ async function startBehindProxy(...settings: readonly string[]) {
   };
   url.port = String(proxy.port);
   url.hostname = '127.0.0.1';
-  await start(await makeServerFolder(), '--database-url', url.href, ...settings);
   return { proxy, url, databaseUrl: database.url };
 }
+
+/** Starts the server on such a database. */
+async function startBehindProxy(...settings: readonly string[]) {
+  const opened = await openProxy();
+  await start(await makeServerFolder(), '--database-url', opened.url.href, ...settings);
+  return opened;
+}
+
+it.skipIf(TEST_POSTGRES_URL === undefined)(
+  `says in two lines why it does not start on a PostgreSQL that refuses some connections${TEST_POSTGRES_URL === undefined ? ' (skipped: TEST_POSTGRES_URL is not set)' : ''}`,
+  { timeout: 120_000 },
+  async () => {
+    const { proxy, url } = await openProxy();
+    // A parameter of readers, which a pooler between may refuse.
+    proxy.cutOnceAt('statement_timeout', 'before');
+    const started = start(await makeServerFolder(), '--database-url', url.href);
+    await expect(started).rejects.toThrow(
+      /ended early:\nThe database postgres:\S+ cannot be used: Connection terminated.*\nChoose another with DATABASE_URL\.\n$/,
+    );
+  },
+);
 
 it.skipIf(TEST_POSTGRES_URL === undefined)(
   `ends every answer while PostgreSQL hangs, and keeps what it acknowledged${TEST_POSTGRES_URL === undefined ? ' (skipped: TEST_POSTGRES_URL is not set)' : ''}`,

@@ -5,9 +5,10 @@ import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import { toRateLimits } from '../config/rate-limits.ts';
 import type { Database } from '../db/database.ts';
-import { messageOf } from '../db/database-errors.ts';
+import { DatabaseError, messageOf, withoutPassword } from '../db/database-errors.ts';
 import { openDatabase } from '../db/open-database.ts';
 import type { StatementTrace } from '../db/storage-dialect.ts';
+import { StorageError } from '../db/storage-error.ts';
 import { type ApiKeyStore, createApiKeyStore } from './api-keys.ts';
 import { FeedbackBodyReader } from './feedback/body-reader.ts';
 import { type OpenFeedback, openFeedback } from './feedback/open-feedback.ts';
@@ -33,7 +34,16 @@ export interface StoresOptions {
 }
 
 /** Throws: `DatabaseError`. What was opened before belongs to `owner` then too. */
-export async function openStores(config: Config, { logger, trace, owner }: StoresOptions): Promise<Stores> {
+export async function openStores(config: Config, options: StoresOptions): Promise<Stores> {
+  try {
+    return await openAll(config, options);
+  } catch (error) {
+    throw error instanceof StorageError ? toDatabaseError(error, config) : error;
+  }
+}
+
+/** Throws: `DatabaseError`; `StorageError` where a database takes a connection and fails the next one, or a statement. */
+async function openAll(config: Config, { logger, trace, owner }: StoresOptions): Promise<Stores> {
   const now = Date.now;
   const close = (store: { close(): void | Promise<void> }) => store.close();
   const database = owner.adopt(await openDatabase({ ...config, trace }), close);
@@ -48,6 +58,14 @@ export async function openStores(config: Config, { logger, trace, owner }: Store
   }
   const training = owner.adopt(createTrainingServices(database, { ...config, now }), close);
   return { database, feedback, feedbackBodies, usage, keys, training, limits };
+}
+
+/** For the operator, with the words of the driver: callers of the API get others. */
+function toDatabaseError(error: StorageError, { databaseUrl, dataDir }: Config): DatabaseError {
+  const place =
+    databaseUrl === undefined ? `data folder ${dataDir}` : `database ${withoutPassword(databaseUrl)}`;
+  const reason = messageOf(error.cause ?? error);
+  return new DatabaseError(`The ${place} cannot be used: ${reason}`, { cause: error });
 }
 
 /** @param failure Why a round failed, or null when one succeeds again. */
