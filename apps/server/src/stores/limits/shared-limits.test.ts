@@ -1,4 +1,5 @@
 import { NO_LIMITS, RateLimiter } from '@ortler/api';
+import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { DATABASE_HOOK_TIMEOUT_MS, describeOnEveryDatabase } from '../../../test/databases.ts';
 import type { Database } from '../../db/database.ts';
@@ -24,12 +25,16 @@ describeOnEveryDatabase('shared rate limits', ({ name, open }) => {
     await database.close();
   });
 
-  async function createServer(requestsPerMinute: number | null, tokensPerMinute: number | null = null) {
+  async function createServer(
+    requestsPerMinute: number | null,
+    tokensPerMinute: number | null = null,
+    now = Date.now,
+  ) {
     const perTeam = { ...NO_LIMITS, requestsPerMinute, tokensPerMinute };
     // A clock that stands still refills nothing.
     const atMs = Date.now();
     const limiter = new RateLimiter({ perKey: NO_LIMITS, perTeam, now: () => atMs });
-    const options = { now: Date.now, onChange: (failure: unknown) => void failures.push(failure) };
+    const options = { now, onChange: (failure: unknown) => void failures.push(failure) };
     shared.push(await shareLimits(database, limiter, options));
     return limiter;
   }
@@ -70,6 +75,25 @@ describeOnEveryDatabase('shared rate limits', ({ name, open }) => {
     one.charge(KEY, 1);
     await vi.waitFor(() => expect(left(two, 'tokens')).toBe(699), PATIENCE);
     expect(left(one, 'tokens')).toBe(699);
+  });
+
+  it('are all known to a server whose clock was set back', async () => {
+    let backMs = 0;
+    const two = await createServer(100, null, () => Date.now() - backMs);
+    const one = await createServer(100);
+    for (let count = 0; count < 40; count++) one.admit(KEY);
+    const count = async () => {
+      const { rows } = await sql<{ used: number }>`
+        update rate_limit_uses set at = now() - interval '30 seconds' returning request_count as used`.execute(
+        database.db,
+      );
+      return rows.reduce((sum, { used }) => sum + used, 0);
+    };
+    await vi.waitFor(async () => expect(await count()).toBe(40), PATIENCE);
+    backMs = 3_600_000;
+    two.admit(KEY);
+    const seen = () => Number(two.headersOf(KEY)['x-ratelimit-remaining-requests']);
+    await vi.waitFor(() => expect(seen()).toBeLessThan(60), { timeout: 5_000 });
   });
 
   it('are known to a server that starts later', async () => {
