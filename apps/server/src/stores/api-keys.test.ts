@@ -132,6 +132,24 @@ describeOnEveryDatabase('the key store', ({ open: openTestDatabase }) => {
       }, 5_000);
     });
 
+    it('refuses it also where it was made, used and removed between two looks', async () => {
+      const store = await openAt();
+      const queries = countQueries();
+      vi.advanceTimersByTime(500);
+      await vi.waitFor(() => expect(queries).toHaveBeenCalled());
+      // Readings of SQLite and PGlite end in their order.
+      for (let count = 0; count < 3; count++)
+        await database.reader.selectFrom('api_keys').select('id').execute();
+      const { key } = await addKey(database, { name: 'brief', team: null }, 0);
+      nowMs = 1_000;
+      expect(await store.verifyBearer(key)).not.toBeNull();
+      await database.db.deleteFrom('api_keys').execute();
+      await vi.waitFor(async () => {
+        vi.advanceTimersByTime(500);
+        expect(await store.verifyBearer(key)).toBeNull();
+      }, 5_000);
+    });
+
     it('answers a known key from memory, while a write transaction is open', async () => {
       const key = (await (await open()).createFirstKey())!;
       const store = await openAt();

@@ -44,6 +44,8 @@ export async function createApiKeyStore(
   { bootstrapKey, now }: { readonly bootstrapKey: string | undefined; readonly now: () => number },
 ): Promise<ApiKeyStore> {
   let known: readonly KnownKey[] = [];
+  /** That of the keys in `known`. */
+  let version: string | undefined;
   let readAtMs = now();
   let reading: Promise<void> | undefined;
   const read = async () => {
@@ -55,6 +57,7 @@ export async function createApiKeyStore(
       .orderBy('created_at')
       .orderBy('id')
       .execute();
+    version = versionOf({ count: rows.length, newest: lastOf(rows, 'created_at'), last: lastOf(rows, 'id') });
     known = [...(bootstrapKey === undefined ? [] : [toBootstrapKey(bootstrapKey)]), ...rows.map(toKnownKey)];
   };
   /** Keys are made and removed, never changed: their number and the newest tell. */
@@ -64,7 +67,7 @@ export async function createApiKeyStore(
       .selectFrom('api_keys')
       .select([fn.countAll().as('count'), fn.max('created_at').as('newest'), fn.max('id').as('last')])
       .executeTakeFirstOrThrow();
-    return JSON.stringify([Number(row.count), row.newest, row.last]);
+    return versionOf(row);
   };
   // Concurrent callers share one query.
   const load = () => {
@@ -85,17 +88,12 @@ export async function createApiKeyStore(
     return found;
   };
   await load();
-  // The version is read first, so that a key that comes between the two readings is seen at the next one.
-  let version: string | undefined;
   let isChecking = false;
   const reloadIfChanged = async () => {
     if (isChecking) return;
     isChecking = true;
     try {
-      const found = await readVersion();
-      if (found === version) return;
-      await loadAnew();
-      version = found;
+      if ((await readVersion()) !== version) await loadAnew();
     } finally {
       isChecking = false;
     }
@@ -133,6 +131,25 @@ export async function createApiKeyStore(
 
     close: () => clearInterval(refresh),
   };
+}
+
+interface KeysVersion {
+  readonly count: number | string | bigint;
+  /** Texts, or null where there are no keys. */
+  readonly newest: unknown;
+  readonly last: unknown;
+}
+
+function versionOf({ count, newest, last }: KeysVersion): string {
+  return JSON.stringify([Number(count), newest, last]);
+}
+
+/** The largest value, as `max` gives it: all have the same form. */
+function lastOf(rows: readonly ApiKeysTable[], column: 'created_at' | 'id'): string | null {
+  return rows.reduce<string | null>(
+    (last, { [column]: value }) => (last === null || value > last ? value : last),
+    null,
+  );
 }
 
 function toKnownKey(row: ApiKeysTable): KnownKey {
