@@ -29,7 +29,10 @@ export interface PromptEncoderOptions {
 /** Texts up to this length are handled at once; this many letters without a break take 7 to 28 ms on a busy core. */
 const INLINE_TEXT_LENGTH = 2048;
 const TEMPLATE_TIME_LIMIT_MS = 2_000;
-/** Templates of a model that exceed the limits of this thread so often are left to their worker. */
+/**
+ * Templates of a model that exceed the limits of this thread so often in a row are left to their worker. A busy machine may make any
+ * template exceed them now and then.
+ */
 const EXCEEDED_LIMIT = 3;
 /** Far above the start time of a thread on a slow core. */
 const WORKER_START_LIMIT_MS = 60_000;
@@ -48,7 +51,7 @@ export class PromptEncoder {
   /** For templates of requests: one that hangs makes only others of its kind wait. */
   readonly #foreignTemplateWorker: TextWorker<RenderTask, string>;
   readonly #longTexts: LongTextEncoder;
-  /** How often the model's own templates exceeded the limits of this thread. */
+  /** How often in a row the model's own templates exceeded the limits of this thread. */
   #exceededCount = 0;
 
   constructor(options: PromptEncoderOptions) {
@@ -130,7 +133,10 @@ export class PromptEncoder {
   async #render(call: TemplateCall, signal?: AbortSignal, share?: string): Promise<string> {
     if (!call.isForeign && this.#exceededCount < EXCEEDED_LIMIT && isShort(call)) {
       const text = renderHere(call.source, call.variables);
-      if (text !== undefined) return text;
+      if (text !== undefined) {
+        this.#exceededCount = 0;
+        return text;
+      }
       this.#exceededCount++;
     }
     const worker = call.isForeign ? this.#foreignTemplateWorker : this.#templateWorker;
