@@ -3,8 +3,8 @@
 import { statfs } from 'node:fs/promises';
 import { ModelBuildError } from './errors.ts';
 
-/** Left free for what others write meanwhile. */
-const RESERVE_BYTES = 256 * 1024 * 1024;
+/** Left free for what others write meanwhile, such as a database. */
+const RESERVE_BYTES = 16 * 1024 * 1024;
 
 /** Throws: `write_failed` where the weights of a build do not fit. */
 export async function checkRoom(folder: string, outputDir: string, weightBytes: number): Promise<void> {
