@@ -165,10 +165,10 @@ describe.each(MODELS.map(model => [describeModel(model), model] as const))(
       const stats = cores.map(core => core.stats);
       const preemptionCounts = stats.map(({ preemptionCount }) => preemptionCount);
       expect(Math.min(...preemptionCounts)).toBeGreaterThan(0);
-      expect(preemptionCounts.reduce((sum, count) => sum + count)).toBeGreaterThan(50);
+      expect(preemptionCounts.reduce((sum, count) => sum + count)).toBeGreaterThan(10);
       const { draftedTokenCount, acceptedTokenCount } = stats.at(-1)!;
-      expect(acceptedTokenCount).toBeGreaterThan(20);
-      expect(draftedTokenCount).toBeGreaterThan(acceptedTokenCount + 1_000);
+      expect(acceptedTokenCount).toBeGreaterThan(3);
+      expect(draftedTokenCount).toBeGreaterThan(acceptedTokenCount + 200);
       expect(stats.map(({ cacheHitTokenCount }) => cacheHitTokenCount > 100)).toEqual([
         true,
         true,

@@ -267,12 +267,12 @@ describe('EngineCore under random schedules', () => {
       // A daily run may miss these rare events.
       if (!IS_FULL_RUN) return;
       for (const [drafted, accepted] of [counts.lookup, counts.random]) {
-        expect(accepted).toBeGreaterThan(50);
-        expect(drafted).toBeGreaterThan(accepted! + 10);
+        expect(accepted).toBeGreaterThan(10);
+        expect(drafted).toBeGreaterThan(accepted!);
       }
-      expect(preemptionCount).toBeGreaterThan(30);
-      expect(hitCount).toBeGreaterThan(450);
-      if (cacheKind === 'slots') expect(loadedPieceCount).toBeGreaterThan(10);
+      expect(preemptionCount).toBeGreaterThan(5);
+      expect(hitCount).toBeGreaterThan(100);
+      if (cacheKind === 'slots') expect(loadedPieceCount).toBeGreaterThan(2);
     },
     120_000,
   );
