@@ -40,7 +40,7 @@ export async function readJsonBody(
 /** Throws: `malformed_request` for a body that is not plain JSON. */
 export function checkBodyHeaders(request: IncomingMessage): void {
   const contentType = request.headers['content-type'] ?? '';
-  if (contentType.split(';', 1)[0]!.trim().toLowerCase() !== 'application/json')
+  if (!isJson(contentType))
     throw new ApiError(
       'malformed_request',
       `The body must have Content-Type: application/json; got ${contentType === '' ? 'none' : `"${contentType}"`}.`,
@@ -51,6 +51,11 @@ export function checkBodyHeaders(request: IncomingMessage): void {
       'malformed_request',
       `The body must not be compressed; got Content-Encoding: ${encoding}.`,
     );
+}
+
+/** Whether a header `Content-Type` says that a body is JSON. */
+export function isJson(contentType = ''): boolean {
+  return contentType.split(';', 1)[0]!.trim().toLowerCase() === 'application/json';
 }
 
 /** Whether the request has a body. */

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { ApiError, tooDeep, untagInTurns } from '@ortler/api';
 import { JsonSyntaxError } from '@ortler/json';
 import type { FastifyRequest, RequestPayload } from 'fastify';
-import { discardBody, hasBody, readJsonBody } from '../rest/read-body.ts';
+import { discardBody, hasBody, isJson, readJsonBody } from '../rest/read-body.ts';
 
 /** Levels that a body may have: those of an input, the object of a batch around it, and an integer in the form of the transformer. */
 const MAX_DEPTH = 130;
@@ -41,8 +41,4 @@ function isTooDeep(error: unknown): boolean {
 /** In place of a body that has been read. */
 export function emptyPayload({ headers }: FastifyRequest): RequestPayload {
   return Object.assign(Readable.from([]), { receivedEncodedLength: Number(headers['content-length'] ?? 0) });
-}
-
-function isJson(contentType = ''): boolean {
-  return contentType.split(';', 1)[0]!.trim().toLowerCase() === 'application/json';
 }
