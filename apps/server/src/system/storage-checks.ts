@@ -2,6 +2,7 @@
 // open to everyone.
 
 import type { DatabaseCondition } from '../db/database.ts';
+import { beforeTimeout } from './before-timeout.ts';
 import type { DiskReport } from './check-disk.ts';
 
 /** A database that is checked. */
@@ -51,10 +52,12 @@ export function createStorageChecks({ databases = [], disk }: StorageChecksOptio
       Promise.all(
         conditions.map(async ({ name, read }) => ({
           name,
-          state: await beforeTimeout(read(), 'unreachable'),
+          state: await beforeTimeout(TIMEOUT_MS, read(), 'unreachable'),
         })),
       ),
-      readDisk === undefined ? undefined : beforeTimeout<DiskReport>(readDisk(), { state: 'unwritable' }),
+      readDisk === undefined
+        ? undefined
+        : beforeTimeout<DiskReport>(TIMEOUT_MS, readDisk(), { state: 'unwritable' }),
     ]);
     const answers = ({ state }: DatabaseState) => state === 'ready' || state === 'read_only';
     const isMainReady = databases.every(({ isMain }, index) => !isMain || answers(states[index]!));
@@ -84,17 +87,4 @@ function oneAtATime<Result>(work: () => Promise<Result>): () => Promise<Result> 
     });
     return running;
   };
-}
-
-/** The result of `work`; `fallback` where it fails, or takes longer than the timeout. */
-async function beforeTimeout<Result>(work: Promise<Result>, fallback: Result): Promise<Result> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<Result>(resolve => {
-    timer = setTimeout(resolve, TIMEOUT_MS, fallback);
-  });
-  try {
-    return await Promise.race([work.catch(() => fallback), late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -6,7 +6,7 @@ import { type AccountUse, type PastUse, type RateLimiter, REMEMBERED_MS } from '
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import type { RateLimitTables } from '../../db/tables/rate-limits.ts';
-import { waitAtMost } from '../wait-at-most.ts';
+import { beforeTimeout } from '../../system/before-timeout.ts';
 import { createRateLimitTable } from './rate-limit-table.ts';
 
 const ROUND_MS = 250;
@@ -59,7 +59,7 @@ export async function shareLimits(
         await running;
         if (limiter.hasAccounts && !exchange.isFailing) await exchange.round();
       };
-      await waitAtMost(CLOSE_MS, tellRest());
+      await beforeTimeout(CLOSE_MS, tellRest(), undefined);
     },
   };
 }

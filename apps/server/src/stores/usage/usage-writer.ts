@@ -3,7 +3,7 @@
 
 import type { UsageRecord } from '@ortler/api';
 import type { UsageTable } from '../../db/tables/usage.ts';
-import { waitAtMost } from '../wait-at-most.ts';
+import { beforeTimeout } from '../../system/before-timeout.ts';
 
 /** Pause after a batch that could not be written. Unit: milliseconds. */
 const RETRY_MS = 1_000;
@@ -58,7 +58,7 @@ export class UsageWriter {
       await this.#writing;
       await this.#writeBatch();
     };
-    await waitAtMost(CLOSE_MS, writeRest());
+    await beforeTimeout(CLOSE_MS, writeRest(), undefined);
     clearTimeout(this.#retry);
   }
 
