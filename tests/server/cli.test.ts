@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTinyCheckpoint, writeAdapter } from '@ortler/model-builder/testing';
@@ -364,6 +364,31 @@ it.skipIf(hasNoFullDisk)('keeps serving when neither its messages nor its log ca
     expect(await once(server, 'exit')).toEqual([0, null]);
   } finally {
     server.kill('SIGKILL');
+  }
+});
+
+it('hears a signal while it starts', async () => {
+  // A database that never answers: the start waits for it.
+  const database = createTcpServer().listen(0, '127.0.0.1');
+  const connected = once(database, 'connection');
+  await once(database, 'listening');
+  const { port } = database.address() as AddressInfo;
+  const args = ['--port', '0', '--data-dir', join(folder, 'waiting')];
+  const server = spawn(process.execPath, [...ORTLER, 'serve', ...args], {
+    env: { ...process.env, DATABASE_URL: `postgres://127.0.0.1:${port}/ortler` },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  try {
+    const exited = once(server, 'exit');
+    const [socket] = await connected;
+    server.kill('SIGTERM');
+    expect(String((await once(server.stdout, 'data'))[0])).toContain('Stopping after open requests.');
+    socket.destroy();
+    database.close();
+    expect(await exited).toEqual([1, null]);
+  } finally {
+    server.kill('SIGKILL');
+    database.close();
   }
 });
 

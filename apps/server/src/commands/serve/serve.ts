@@ -35,12 +35,13 @@ export async function serve(config: Config, { out, isScreen }: Terminal): Promis
   const startedAtMs = performance.now();
   const bars = createBuildBars({ out, err: out, isScreen });
   const terminal: Terminal = { out: bars.print, err: bars.print, isScreen };
+  using signals = awaitStopSignal(terminal, bars);
   const server = await listen(
     config,
     event => showEvent(event, terminal, bars),
     choice => showDevice(choice, terminal),
   );
-  const stopped = stopOnSignal(server, terminal, bars);
+  const stopped = signals.first.then(() => server.stop());
   showWelcome(server, config, terminal);
   await server.loaded;
   for (const { id, status } of server.catalog.list())
@@ -166,17 +167,25 @@ function showEvent(event: CatalogEvent, terminal: Terminal, bars: BuildBars): 's
   return 'shown';
 }
 
-// Graceful shutdown: the first signal drains, the second exits at once. Model processes exit when their channel closes. A
-// hangup drains too but never exits at once: its signal may arrive twice, from the system and from the parent process.
-function stopOnSignal(server: RunningServer, terminal: Terminal, bars: BuildBars): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
+interface StopSignals extends Disposable {
+  /** Resolves at the first signal. */
+  readonly first: Promise<void>;
+}
+
+/**
+ * Graceful shutdown: the first signal drains, the second exits at once. One that comes during the start drains after it: the
+ * first process of a container has no handling of signals but this. Model processes exit when their channel closes. A hangup
+ * drains too but never exits at once: its signal may arrive twice, from the system and from the parent process.
+ */
+function awaitStopSignal(terminal: Terminal, bars: BuildBars): StopSignals {
+  const { promise: first, resolve } = Promise.withResolvers<void>();
   let isStopping = false;
   const onSignal = () => {
     if (isStopping) process.exit(INTERRUPTED_EXIT_CODE);
     isStopping = true;
     bars.close();
     terminal.out('\nStopping after open requests. Press Ctrl-C again to stop at once.\n');
-    server.stop().then(resolve, reject);
+    resolve();
   };
   const onHangup = () => {
     if (!isStopping) onSignal();
@@ -184,9 +193,12 @@ function stopOnSignal(server: RunningServer, terminal: Terminal, bars: BuildBars
   process.on('SIGINT', onSignal);
   process.on('SIGTERM', onSignal);
   process.on('SIGHUP', onHangup);
-  return promise.finally(() => {
-    process.off('SIGINT', onSignal);
-    process.off('SIGTERM', onSignal);
-    process.off('SIGHUP', onHangup);
-  });
+  return {
+    first,
+    [Symbol.dispose]() {
+      process.off('SIGINT', onSignal);
+      process.off('SIGTERM', onSignal);
+      process.off('SIGHUP', onHangup);
+    },
+  };
 }
