@@ -128,14 +128,14 @@ const PACKAGE_ARROWS: Readonly<Record<string, readonly string[]>> = {
 const FOLDER_ARROWS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   'packages/engine': {
     'errors.ts': [],
-    'graph-contract.ts': [],
+    'graph-contract': [],
     request: ['errors.ts'],
     protocol: ['errors.ts', 'request'],
     'engine.ts': ['errors.ts', 'request', 'protocol'],
     'perplexity.ts': ['engine.ts'],
     // The text side and the token side never import each other.
-    text: ['errors.ts', 'graph-contract.ts', 'request'],
-    core: ['errors.ts', 'graph-contract.ts', 'request', 'protocol'],
+    text: ['errors.ts', 'graph-contract', 'request'],
+    core: ['errors.ts', 'graph-contract', 'request', 'protocol'],
     link: ['errors.ts', 'request', 'protocol', 'core'],
     'text-side': ['errors.ts', 'engine.ts', 'request', 'protocol', 'text', 'link'],
     'create-engine.ts': [
@@ -152,7 +152,7 @@ const FOLDER_ARROWS: Readonly<Record<string, Readonly<Record<string, readonly st
     testing: [
       'errors.ts',
       'create-engine.ts',
-      'graph-contract.ts',
+      'graph-contract',
       'request',
       'protocol',
       'text',

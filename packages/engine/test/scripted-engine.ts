@@ -5,7 +5,7 @@ import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEngine } from '../src/create-engine.ts';
-import { MANIFEST_FILE } from '../src/graph-contract.ts';
+import { MANIFEST_FILE } from '../src/graph-contract/index.ts';
 import type { CoreLink } from '../src/link/core-link.ts';
 import { createInProcessLink } from '../src/link/in-process-link.ts';
 import type { CoreOptions } from '../src/protocol/options.ts';

@@ -4,7 +4,7 @@
 import { resolve } from 'node:path';
 import type { OrtBackend } from '@ortler/onnxruntime';
 import { EngineError } from '../errors.ts';
-import type { ModelManifest } from '../graph-contract.ts';
+import type { ModelManifest } from '../graph-contract/index.ts';
 import { wrongOption } from '../protocol/check-options.ts';
 import type { WarmUpProgress } from '../protocol/messages.ts';
 import type { ModelDevice, SettledOptions } from '../protocol/settle-options.ts';

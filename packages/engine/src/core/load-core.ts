@@ -3,7 +3,7 @@
 
 import { join } from 'node:path';
 import { type SelectedBackend, selectBackend } from '@ortler/onnxruntime';
-import { isGpuVariant, type ModelManifest } from '../graph-contract.ts';
+import { isGpuVariant, type ModelManifest } from '../graph-contract/index.ts';
 import type { WarmUpProgress } from '../protocol/messages.ts';
 import type { CoreOptions } from '../protocol/options.ts';
 import { type ModelDevice, type SettledOptions, settleOptions } from '../protocol/settle-options.ts';

@@ -1,6 +1,6 @@
 // The manifest of a model whose token side is scripted: only its descriptive fields matter.
 
-import { GRAPH_FORMAT_VERSION, type ModelManifest } from '../graph-contract.ts';
+import { GRAPH_FORMAT_VERSION, type ModelManifest } from '../graph-contract/index.ts';
 
 /** Its vocabulary has the size of the tokenizer `digits` of the tests. */
 export const SCRIPTED_MANIFEST: ModelManifest = {

@@ -3,7 +3,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EngineError } from '../errors.ts';
-import { CHAT_TEMPLATE_FOLDER } from '../graph-contract.ts';
+import { CHAT_TEMPLATE_FOLDER } from '../graph-contract/index.ts';
 import { isObject, type JsonObject, readJson, readText } from './tokenizer-json.ts';
 
 /** Jinja sources by name. The one of a conversation without tools is named `default`. */

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { MANIFEST_FILE, type ModelManifest, VARIANT_KV_TYPES } from '../../graph-contract.ts';
+import { MANIFEST_FILE, type ModelManifest, VARIANT_KV_TYPES } from '../../graph-contract/index.ts';
 import { readManifest } from './read-manifest.ts';
 
 const MANIFEST: ModelManifest = {

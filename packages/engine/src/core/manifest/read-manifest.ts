@@ -14,7 +14,7 @@ import {
   type ModelManifest,
   VARIANT_KV_TYPES,
   VARIANT_PRECISIONS,
-} from '../../graph-contract.ts';
+} from '../../graph-contract/index.ts';
 
 const COUNT_FIELDS = [
   'layerCount',

@@ -3,7 +3,7 @@
 
 import { OrtError } from '@ortler/onnxruntime';
 import { EngineError } from '../../errors.ts';
-import { MANIFEST_FILE } from '../../graph-contract.ts';
+import { MANIFEST_FILE } from '../../graph-contract/index.ts';
 
 /** `orElse`: what else may be at fault than the folder, with the words before it. */
 export function unfitModel(graphFile: string, modelDir: string, cause: unknown, orElse = ''): EngineError {

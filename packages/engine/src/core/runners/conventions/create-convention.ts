@@ -1,7 +1,7 @@
 // The way of calling that a manifest names.
 
 import type { OrtBackend } from '@ortler/onnxruntime';
-import type { ModelManifest } from '../../../graph-contract.ts';
+import type { ModelManifest } from '../../../graph-contract/index.ts';
 import type { CallConvention } from './call-convention.ts';
 import { LengthsConvention } from './lengths-convention.ts';
 import { MaskConvention, type MaskConventionOptions } from './mask-convention.ts';

@@ -4,7 +4,7 @@
 import { endianness } from 'node:os';
 import type { OrtBackend, OrtTensor } from '@ortler/onnxruntime';
 import { assertInvariant } from '../../../errors.ts';
-import { MASK_INPUT } from '../../../graph-contract.ts';
+import { MASK_INPUT } from '../../../graph-contract/index.ts';
 import type { RunnerRow } from '../model-runner.ts';
 import { roundedSize } from '../paged/packed-shape.ts';
 import type { CallConvention, CallInputs, CallShape, LogitsPlace } from './call-convention.ts';

@@ -14,7 +14,7 @@ import {
   type OrtValue,
 } from '@ortler/onnxruntime';
 import { assertInvariant, EngineError } from '../../../errors.ts';
-import { type ModelManifest, pastName, presentName, SLOTS_OUTPUT } from '../../../graph-contract.ts';
+import { type ModelManifest, pastName, presentName, SLOTS_OUTPUT } from '../../../graph-contract/index.ts';
 import type { CallConvention, CallInputs, CallShape } from '../conventions/call-convention.ts';
 import { inPieces } from '../conventions/call-convention.ts';
 import { createConvention } from '../conventions/create-convention.ts';

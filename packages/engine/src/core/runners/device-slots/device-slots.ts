@@ -9,7 +9,7 @@ import {
   type KvPart,
   layerCaches,
   type ModelManifest,
-} from '../../../graph-contract.ts';
+} from '../../../graph-contract/index.ts';
 
 /** Tensors of one slot, of shape `[1, kvHeadCount, capacity, deviceCacheRow]` of the layer, by layer and part. */
 export type SlotTensors = readonly {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { MIN_BLOCK_LENGTH } from '../../../graph-contract.ts';
+import { MIN_BLOCK_LENGTH } from '../../../graph-contract/index.ts';
 import { blockLengthOn } from './block-length.ts';
 
 it.each([

@@ -1,6 +1,6 @@
 // Tokens of a block of the paged KV cache, by device.
 
-import { MIN_BLOCK_LENGTH } from '../../../graph-contract.ts';
+import { MIN_BLOCK_LENGTH } from '../../../graph-contract/index.ts';
 
 /**
  * The shortest blocks that the device's best attention kernel takes. FlashAttention of the CUDA provider reads a tile of keys at a time,

@@ -15,7 +15,7 @@ import {
   type OrtValue,
 } from '@ortler/onnxruntime';
 import { EngineError } from '../../../errors.ts';
-import { KV_PARTS, pastName, presentName } from '../../../graph-contract.ts';
+import { KV_PARTS, pastName, presentName } from '../../../graph-contract/index.ts';
 
 export interface BlockShape {
   readonly layerCount: number;

@@ -1,7 +1,7 @@
 import type { OrtBackend, OrtSession, OrtTensor, OrtValue } from '@ortler/onnxruntime';
 import { describe, expect, it } from 'vitest';
 import { type NormKernel, plainHeadNormAttention } from '../../../../test/plain-head-norm-attention.ts';
-import type { ModelManifest } from '../../../graph-contract.ts';
+import type { ModelManifest } from '../../../graph-contract/index.ts';
 import { SCRIPTED_MANIFEST } from '../../../testing/scripted-manifest.ts';
 import { chooseGraph } from './choose-graph.ts';
 import { halfBits, trialData } from './head-norm-trial.ts';

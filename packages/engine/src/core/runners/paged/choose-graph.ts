@@ -2,7 +2,7 @@
 // machine computes them rightly. Caller: `create-step-runner.ts`.
 
 import type { OrtBackend, OrtSession, OrtSessionOptions, OrtValue } from '@ortler/onnxruntime';
-import type { ModelManifest } from '../../../graph-contract.ts';
+import type { ModelManifest } from '../../../graph-contract/index.ts';
 import {
   halfBits,
   type NormPlace,

@@ -2,7 +2,7 @@
 // operators of their own. Caller: `choose-graph.ts`.
 
 import { encodeGraph, type GraphConstant, type GraphDescription, MICROSOFT } from '@ortler/onnx';
-import { MIN_BLOCK_LENGTH, pastName, presentName } from '../../../graph-contract.ts';
+import { MIN_BLOCK_LENGTH, pastName, presentName } from '../../../graph-contract/index.ts';
 
 /** Heads of queries share one of keys, as in most models. */
 export const TRIAL_HEADS = { query: 2, key: 1 } as const;

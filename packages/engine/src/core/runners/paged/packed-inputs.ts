@@ -3,7 +3,7 @@
 import { endianness } from 'node:os';
 import type { OrtBackend, OrtTensor } from '@ortler/onnxruntime';
 import { assertInvariant } from '../../../errors.ts';
-import { PAGED_INPUT } from '../../../graph-contract.ts';
+import { PAGED_INPUT } from '../../../graph-contract/index.ts';
 import type { RunnerRow } from '../model-runner.ts';
 import { type PackedShape, paddingLengths } from './packed-shape.ts';
 

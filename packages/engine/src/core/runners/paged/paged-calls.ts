@@ -1,7 +1,7 @@
 // Calls of a `paged` graph: prepared for a shape, kept, refilled and run again. Caller: `paged-runner.ts`.
 
 import type { OrtBackend, OrtBinding, OrtSession, OrtValue } from '@ortler/onnxruntime';
-import { SLOTS_OUTPUT } from '../../../graph-contract.ts';
+import { SLOTS_OUTPUT } from '../../../graph-contract/index.ts';
 import type { RunnerRow } from '../model-runner.ts';
 import { PreparedCalls } from '../prepared-calls.ts';
 import type { BlockStore } from './block-store.ts';

@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import type { OrtBackend, OrtSession, OrtSessionOptions } from '@ortler/onnxruntime';
 import { assertInvariant } from '../../../errors.ts';
-import type { ModelManifest } from '../../../graph-contract.ts';
+import type { ModelManifest } from '../../../graph-contract/index.ts';
 import { countLogits } from '../logits-memory.ts';
 import type { BlockModelRunner, RunnerFacts, RunnerRow } from '../model-runner.ts';
 import { unfitModel } from '../runner-errors.ts';

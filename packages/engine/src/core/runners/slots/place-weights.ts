@@ -11,7 +11,7 @@ import {
   type ModelManifest,
   ROTARY_TABLES,
   weightsFileName,
-} from '../../../graph-contract.ts';
+} from '../../../graph-contract/index.ts';
 
 /** Weights that take more of the available memory than this stay in their file. */
 const LARGEST_MEMORY_SHARE = 0.5;

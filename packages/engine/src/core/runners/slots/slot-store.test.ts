@@ -1,6 +1,6 @@
 import type { ElementArray, ElementType, OrtBackend, OrtTensor } from '@ortler/onnxruntime';
 import { describe, expect, it } from 'vitest';
-import { pastName, presentName } from '../../../graph-contract.ts';
+import { pastName, presentName } from '../../../graph-contract/index.ts';
 import { type KvShape, KvStore } from './slot-store.ts';
 
 const LAYER = { kvHeadCount: 2, rowLength: 4 };

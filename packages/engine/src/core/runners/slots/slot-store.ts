@@ -11,7 +11,13 @@
 import { totalmem } from 'node:os';
 import type { OrtBackend, OrtTensor } from '@ortler/onnxruntime';
 import { assertInvariant, EngineError } from '../../../errors.ts';
-import { cacheParts, type KvPart, type KvType, pastName, presentName } from '../../../graph-contract.ts';
+import {
+  cacheParts,
+  type KvPart,
+  type KvType,
+  pastName,
+  presentName,
+} from '../../../graph-contract/index.ts';
 import { allocateUntouched } from './untouched-arrays.ts';
 
 /** The cache of one layer. */

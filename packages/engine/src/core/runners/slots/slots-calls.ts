@@ -3,7 +3,7 @@
 
 import type { OrtBackend, OrtBinding, OrtSession, OrtTensor } from '@ortler/onnxruntime';
 import { assertInvariant } from '../../../errors.ts';
-import { SLOTS_OUTPUT } from '../../../graph-contract.ts';
+import { SLOTS_OUTPUT } from '../../../graph-contract/index.ts';
 import type { CallConvention, CallInputs, CallShape } from '../conventions/call-convention.ts';
 import { createLogits } from '../logits-memory.ts';
 import type { RunnerRow } from '../model-runner.ts';

@@ -14,7 +14,7 @@ import {
   REWIND_LENGTH,
   stateBytes,
   windowCapacity,
-} from '../../../graph-contract.ts';
+} from '../../../graph-contract/index.ts';
 import { allocateRows } from '../../row-memory/row-memory.ts';
 import type { CallConvention } from '../conventions/call-convention.ts';
 import { inPieces } from '../conventions/call-convention.ts';

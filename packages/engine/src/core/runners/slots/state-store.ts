@@ -7,7 +7,12 @@
 
 import type { OrtBackend, OrtTensor } from '@ortler/onnxruntime';
 import { EngineError } from '../../../errors.ts';
-import { type LayerCache, pastStateName, presentStateName, stateBytes } from '../../../graph-contract.ts';
+import {
+  type LayerCache,
+  pastStateName,
+  presentStateName,
+  stateBytes,
+} from '../../../graph-contract/index.ts';
 
 export class StateStore {
   /** By graph name; both maps hold the same tensors. Empty for models without recurrent layers. */

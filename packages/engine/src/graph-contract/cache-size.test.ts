@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { layerCaches, REWIND_LENGTH, windowCapacity } from './graph-contract.ts';
+import { REWIND_LENGTH, windowCapacity } from './cache-size.ts';
 
 describe('windowCapacity', () => {
   it('holds the window after the longest row and after a prompt that was left early', () => {
@@ -28,21 +28,5 @@ describe('windowCapacity', () => {
         expect(capacity - 256).toBeLessThan(least);
       }),
     );
-  });
-});
-
-describe('layerCaches', () => {
-  const shape = { layerCount: 2, kvHeadCount: 4, headSize: 64 };
-
-  it('are alike unless the manifest says otherwise', () => {
-    expect(layerCaches(shape)).toEqual([
-      { kvHeadCount: 4, headSize: 64 },
-      { kvHeadCount: 4, headSize: 64 },
-    ]);
-    const own = [
-      { kvHeadCount: 1, headSize: 128 },
-      { kvHeadCount: 4, headSize: 64, window: 8 },
-    ];
-    expect(layerCaches({ ...shape, layerCaches: own })).toBe(own);
   });
 });
