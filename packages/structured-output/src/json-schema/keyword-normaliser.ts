@@ -3,7 +3,6 @@
 import type { JsonValue } from '@ortler/json';
 import type { Grammar } from '../constraint.ts';
 import type { ConstraintLimits } from '../constraint-spec.ts';
-import { refuse } from '../refuse.ts';
 
 export interface NormaliseOptions {
   readonly closeObjects: boolean;
@@ -49,11 +48,4 @@ export interface KeywordNormaliser {
   markUnenforced(keyword: string, at: SchemaPlace): void;
   /** The finished text is checked although every keyword is enforced. */
   markApproximate(): void;
-}
-
-/** Throws: `invalid_constraint` unless the value is a count such as `minItems`: a whole number of at least 0. */
-export function checkCount(value: JsonValue, place: string): number {
-  if (typeof value !== 'number' || !Number.isInteger(value) || value < 0)
-    refuse(place, 'A count must be a whole number of at least 0');
-  return value;
 }

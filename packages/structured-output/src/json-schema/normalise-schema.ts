@@ -5,21 +5,17 @@
 import { emptyMap, equalJson, isList, isMap, type JsonMap, type JsonValue, printJson } from '@ortler/json';
 import { pointer, refuse } from '../refuse.ts';
 import { compileEcma } from '../regex/ecma-regex.ts';
+import { checkCount, checkNumber, checkSchemas, checkType, refuseLongNumbers } from './check-keywords.ts';
 import { sharesBranches } from './closed-objects.ts';
 import { collectConjuncts, namesOf } from './conjuncts.ts';
 import { provenOneOfs } from './disjoint.ts';
-import {
-  checkCount,
-  type KeywordNormaliser,
-  type NormaliseOptions,
-  type SchemaPlace,
-} from './keyword-normaliser.ts';
+import type { KeywordNormaliser, NormaliseOptions, SchemaPlace } from './keyword-normaliser.ts';
 import { isLegacyDraft, readTuple, rewriteExclusiveBounds } from './legacy-drafts.ts';
 import { normaliseMultipleOf } from './multiple-of.ts';
 import { boundWithin64Bits, roundIntegerBounds } from './number-bounds.ts';
 import { normaliseObjectKeywords } from './object-keywords.ts';
 import { removeUnproductive } from './remove-unproductive.ts';
-import { DATA_KEYWORDS, SchemaReferences } from './resolve-ref.ts';
+import { refuseDynamic, SchemaReferences } from './resolve-ref.ts';
 import { normaliseStringKeywords } from './string-keywords.ts';
 
 /** A keyword that the grammar does not enforce, and where it stands (JSON pointer). */
@@ -38,14 +34,10 @@ export interface NormalisedSchema {
   readonly isApproximate: boolean;
 }
 
-const TYPES = new Set(['null', 'boolean', 'object', 'array', 'number', 'string', 'integer']);
 const NUMBER_KEYWORDS = new Set(['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']);
 const COUNT_KEYWORDS = new Set(['minItems', 'maxItems', 'minLength', 'maxLength']);
 /** Checked on the finished text only. */
 const UNENFORCED_KEYWORDS = new Set(['not', 'contains', 'unevaluatedProperties', 'unevaluatedItems']);
-/** Dynamically scoped references: neither the grammar nor the final check resolves them. */
-const DYNAMIC_KEYWORDS = ['$dynamicRef', '$recursiveRef'] as const;
-
 /** Throws: `invalid_constraint` naming the place of what is malformed, too large, or refers to another document. */
 export function normaliseSchema(document: JsonValue, options: NormaliseOptions): NormalisedSchema {
   return new SchemaNormaliser(document, options).run();
@@ -302,15 +294,6 @@ function allowsEverything(schema: JsonValue | undefined): boolean {
   return schema === true || (isMap(schema) && Object.keys(schema).length === 0);
 }
 
-/** llguidance reads numbers as doubles, so most values past 2^53 would come out as their neighbours. */
-function refuseLongNumbers(value: JsonValue, place: string): JsonValue {
-  if (typeof value === 'bigint' && String(Number(value)) !== String(value))
-    refuse(place, `The number ${value} has too many digits to be enforced; write it as a string`);
-  if (isList(value)) for (const item of value) refuseLongNumbers(item, place);
-  if (isMap(value)) for (const item of Object.values(value)) refuseLongNumbers(item, place);
-  return value;
-}
-
 /** The keywords in the order of the source: llguidance fixes the order of an object's keys by it. */
 function inOrderOf(source: JsonMap, out: JsonOut): JsonMap {
   const ordered = emptyMap<JsonValue>();
@@ -320,34 +303,3 @@ function inOrderOf(source: JsonMap, out: JsonOut): JsonMap {
 }
 
 type JsonOut = Record<string, JsonValue>;
-
-/** Searches the whole schema, because the final check also reads the parts that the grammar drops. */
-function refuseDynamic(value: JsonValue, place: string): void {
-  if (isList(value)) for (const [i, item] of value.entries()) refuseDynamic(item, pointer(place, i));
-  if (!isMap(value)) return;
-  for (const keyword of DYNAMIC_KEYWORDS)
-    if (typeof value[keyword] === 'string')
-      refuse(pointer(place, keyword), `${keyword} is not supported; use $ref`);
-  for (const [key, item] of Object.entries(value))
-    if (!DATA_KEYWORDS.has(key)) refuseDynamic(item, pointer(place, key));
-}
-
-function checkType(value: JsonValue, place: string): JsonValue {
-  const names = isList(value) ? value : [value];
-  if (names.length === 0 || !names.every(name => typeof name === 'string' && TYPES.has(name)))
-    refuse(place, `type must be one or several of ${[...TYPES].join(', ')}`);
-  return value;
-}
-
-function checkNumber(value: JsonValue, keyword: string, place: string): number | bigint {
-  const isNumber = typeof value === 'number' || typeof value === 'bigint';
-  if (!isNumber || (keyword === 'multipleOf' && value <= 0))
-    refuse(place, `${keyword} must be a number${keyword === 'multipleOf' ? ' above 0' : ''}`);
-  if (!Number.isFinite(Number(value))) refuse(place, `${keyword} must lie within ±1.8e308`);
-  return value;
-}
-
-function checkSchemas(value: JsonValue, place: string): readonly JsonValue[] {
-  if (!isList(value)) refuse(place, 'A list of schemas was expected');
-  return value;
-}

@@ -3,9 +3,10 @@
 import { emptyMap, isList, isMap, type JsonMap, type JsonValue } from '@ortler/json';
 import { pointer, refuse } from '../refuse.ts';
 import { compileEcma } from '../regex/ecma-regex.ts';
+import { checkCount } from './check-keywords.ts';
 import { declaresInBranches } from './closed-objects.ts';
 import { STRING_FORMATS } from './formats.ts';
-import { checkCount, type KeywordNormaliser, type SchemaPlace } from './keyword-normaliser.ts';
+import type { KeywordNormaliser, SchemaPlace } from './keyword-normaliser.ts';
 import { readDependencies } from './legacy-drafts.ts';
 import { translatePattern } from './string-keywords.ts';
 

@@ -1,6 +1,7 @@
 // Where the references of a JSON Schema point: pointers, anchors and ids inside the one document. Nothing is fetched.
 
 import { isList, isMap, type JsonMap, type JsonValue } from '@ortler/json';
+import { pointer, refuse } from '../refuse.ts';
 
 /** A schema and the URI that relative references inside it start from. */
 export interface Located {
@@ -12,6 +13,9 @@ export interface Located {
 const ROOT = 'schema://document/root';
 /** Keywords whose values are data, not schemas: an `$id` inside them is none. */
 export const DATA_KEYWORDS = new Set(['enum', 'const', 'default', 'examples']);
+
+/** Dynamically scoped references: neither the grammar nor the final check resolves them. */
+const DYNAMIC_KEYWORDS = ['$dynamicRef', '$recursiveRef'] as const;
 
 export class SchemaReferences {
   readonly root: Located;
@@ -71,6 +75,20 @@ export class SchemaReferences {
   #add(uri: string, schema: JsonValue, base: string): void {
     if (!this.#byUri.has(uri)) this.#byUri.set(uri, { schema, base });
   }
+}
+
+/**
+ * Searches the whole schema, because the final check also reads the parts that the grammar drops.
+ * Throws: `invalid_constraint` at the first dynamically scoped reference.
+ */
+export function refuseDynamic(value: JsonValue, place: string): void {
+  if (isList(value)) for (const [i, item] of value.entries()) refuseDynamic(item, pointer(place, i));
+  if (!isMap(value)) return;
+  for (const keyword of DYNAMIC_KEYWORDS)
+    if (typeof value[keyword] === 'string')
+      refuse(pointer(place, keyword), `${keyword} is not supported; use $ref`);
+  for (const [key, item] of Object.entries(value))
+    if (!DATA_KEYWORDS.has(key)) refuseDynamic(item, pointer(place, key));
 }
 
 const NAMING_KEYWORDS = new Set(['$ref', 'title', 'description']);
