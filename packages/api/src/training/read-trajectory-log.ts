@@ -10,7 +10,6 @@ import {
   parseLosslessJson,
 } from '@ortler/json';
 import {
-  MAX_DETAILS,
   toJsonSyntaxDetails,
   toValidationDetails,
   trajectory,
@@ -28,6 +27,7 @@ import type {
 } from '../ports/training-services.ts';
 import { safeParseBounded } from '../trpc/bounded-input.ts';
 import { invalidInput } from '../trpc/report-faults.ts';
+import { faultsOf, type Keys, LogFaults, ruleFault } from './log-faults.ts';
 import { MetricError, MetricTallies } from './metric-tallies.ts';
 import { type RecordPlace, toTrajectoryRecord } from './to-trajectory-record.ts';
 
@@ -50,8 +50,6 @@ const CHARACTERS_PER_TRAJECTORY = 64;
 /** Deepest nesting of the whole body; trajectories are four levels inside. */
 const MAX_DEPTH = 128;
 const TRAJECTORY_LEVEL = 4;
-
-type Keys = readonly (string | number)[];
 
 /** Items are validated inside a wrapper, so that `null` is reported as a wrong item and not as a missing body. */
 const WRAPPER = 'item';
@@ -92,7 +90,7 @@ class LogReading {
   readonly #signal: AbortSignal | undefined;
   readonly #tallies = new MetricTallies();
   readonly #turns = new Turns();
-  readonly #faults: ValidationDetail[] = [];
+  readonly #faults = new LogFaults();
   #groupCount = 0;
   #trajectoryCount = 0;
 
@@ -110,7 +108,7 @@ class LogReading {
 
   async read(): Promise<ReadTrajectoryLog> {
     const first = await this.#reader.peek();
-    if (first === '') throw invalidInput(toDetails(groupList, undefined, [], []));
+    if (first === '') throw invalidInput(faultsOf(groupList, undefined, [], []));
     const head: Record<string, unknown> = {};
     let groups: unknown;
     if (first === '{')
@@ -124,7 +122,7 @@ class LogReading {
         // Others are only read for their syntax: together they may be far larger than memory.
         if (Object.hasOwn(trajectoryLogHead.shape, key)) head[key] = value;
       });
-    else throw invalidInput(toDetails(groupList, await this.#takeValue(), [], []));
+    else throw invalidInput(faultsOf(groupList, await this.#takeValue(), [], []));
     await this.#reader.readEnd();
 
     const parsed = trajectoryLogHead.safeParse(head);
@@ -132,8 +130,8 @@ class LogReading {
     const isSplit = ({ loc }: ValidationDetail) => loc[1] === 'split';
     const faults = [
       ...headFaults.filter(isSplit),
-      ...this.#faults,
-      ...toDetails(groupList, groups === undefined ? {} : { trajectory_groups: groups }, [], []),
+      ...this.#faults.found,
+      ...faultsOf(groupList, groups === undefined ? {} : { trajectory_groups: groups }, [], []),
       ...headFaults.filter(fault => !isSplit(fault)),
     ];
     if (faults.length > 0 || !parsed.success) throw invalidInput(faults);
@@ -160,7 +158,8 @@ class LogReading {
       await this.#pause();
       this.#checkCount(groupIndex + 1, 'groups', place);
       if ((await this.#reader.peek()) === '{') await this.#readGroup(groupIndex, place);
-      else this.#report(toDetails(wrappedGroup, { [WRAPPER]: await this.#takeValue() }, place, [WRAPPER]));
+      else
+        this.#faults.report(faultsOf(wrappedGroup, { [WRAPPER]: await this.#takeValue() }, place, [WRAPPER]));
     });
     return [];
   }
@@ -188,9 +187,9 @@ class LogReading {
         restLength += slice.text.length;
       }
     });
-    this.#report(toDetails(trajectoryList, group, place, []));
+    this.#faults.report(faultsOf(trajectoryList, group, place, []));
     this.#tally([...place, 'metrics'], () => this.#tallies.endGroup(metrics, exceptionCount));
-    if (this.#isSound) await this.#spool.addGroup({ groupIndex, json: `{${rest.join(',')}}` });
+    if (this.#faults.isEmpty) await this.#spool.addGroup({ groupIndex, json: `{${rest.join(',')}}` });
   }
 
   async #readTrajectory(groupIndex: number, trajectoryIndex: number, place: Keys): Promise<void> {
@@ -210,14 +209,14 @@ class LogReading {
     const value = this.#parse(slice, MAX_DEPTH - TRAJECTORY_LEVEL);
     const parsed = safeParseBounded(wrappedTrajectory, { [WRAPPER]: value });
     if (!parsed.success) {
-      this.#report(toDetails(wrappedTrajectory, { [WRAPPER]: value }, place, [WRAPPER], parsed.error));
+      this.#faults.report(faultsOf(wrappedTrajectory, { [WRAPPER]: value }, place, [WRAPPER], parsed.error));
       return null;
     }
     this.#trajectoryCount++;
     this.#checkCount(this.#trajectoryCount, 'trajectories', place);
     const checked = parsed.data[WRAPPER]!;
     this.#tally([...place, 'metrics'], () => this.#tallies.addTrajectory(checked.reward, checked.metrics));
-    return this.#isSound ? toTrajectoryRecord(checked, slice.text, at) : null;
+    return this.#faults.isEmpty ? toTrajectoryRecord(checked, slice.text, at) : null;
   }
 
   /** Throws: `invalid_input`. */
@@ -252,42 +251,9 @@ class LogReading {
       add();
     } catch (error) {
       if (!(error instanceof MetricError)) throw error;
-      this.#report([ruleFault(place, error.message)]);
+      this.#faults.report([ruleFault(place, error.message)]);
     }
   }
-
-  get #isSound(): boolean {
-    return this.#faults.length === 0;
-  }
-
-  /** Throws: `invalid_input` at the limit of faults, so that a hostile body is not read to its end. */
-  #report(faults: readonly ValidationDetail[]): void {
-    this.#faults.push(...faults);
-    if (this.#faults.length < MAX_DETAILS) return;
-    const last = { loc: ['body'], msg: 'and possibly more', type: 'too_many_errors' };
-    throw invalidInput([...this.#faults.slice(0, MAX_DETAILS), last]);
-  }
-}
-
-/** Faults of `value` with their path in the body; `inside` are the keys of a wrapper around it. */
-function toDetails(
-  schema: z.ZodType,
-  value: unknown,
-  place: Keys,
-  inside: Keys,
-  known?: z.ZodError,
-): ValidationDetail[] {
-  const error = known ?? safeParseBounded(schema, value).error;
-  if (error === undefined) return [];
-  return toValidationDetails(error, 'body', value).map(({ loc: [body, ...keys], msg, type }) => ({
-    loc: [body!, ...place.map(String), ...keys.slice(inside.length)],
-    msg,
-    type,
-  }));
-}
-
-function ruleFault(place: Keys, message: string): ValidationDetail {
-  return { loc: ['body', ...place.map(String)], msg: `Value error, ${message}`, type: 'value_error' };
 }
 
 /** Numbers and booleans of group metrics, which are not validated: other values are stored but not aggregated. */
