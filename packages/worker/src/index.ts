@@ -5,6 +5,7 @@ export { type EntryModule, entryModule } from './entry-module.ts';
 export { WorkerError, type WorkerErrorCode, type WorkerErrorDetails } from './errors.ts';
 export { KillableWorker, type KillableWorkerOptions } from './killable-worker.ts';
 export { lowerThreadPriority } from './lower-thread-priority.ts';
+export { MessageTurns } from './message-turns.ts';
 export { ownsBuffer } from './owns-buffer.ts';
 export { type StreamResult, serveStreams } from './serve-streams.ts';
 export { type RefusalClass, serveTasks } from './serve-tasks.ts';

@@ -1,7 +1,7 @@
 // Handle of one SQLite worker thread: sends statements, matches results, detects a thread that hangs or has exited.
 
 import { Worker } from 'node:worker_threads';
-import { entryModule } from '@ortler/worker';
+import { entryModule, MessageTurns } from '@ortler/worker';
 import {
   DatabaseLostError,
   QueryTimeoutError,
@@ -74,7 +74,8 @@ export async function startSqliteThread(options: SqliteThreadOptions): Promise<S
     opened.reject(error);
     for (const id of [...pending.keys()]) settle(id, ({ reject }) => reject(error));
   };
-  worker.on('message', (report: ThreadReport) => {
+  const turns = new MessageTurns();
+  const receive = (report: ThreadReport) => {
     switch (report.kind) {
       case 'opened':
         return opened.resolve();
@@ -97,14 +98,17 @@ export async function startSqliteThread(options: SqliteThreadOptions): Promise<S
       case 'failed':
         return settle(report.id, ({ reject }) => reject(new SqliteError(report.message, report.errcode)));
     }
-  });
+  };
+  worker.on('message', report => turns.run(() => receive(report)));
   worker.once('error', error =>
-    end(new SqliteError(`The SQLite thread failed: ${error.message}`, undefined)),
+    turns.run(() => end(new SqliteError(`The SQLite thread failed: ${error.message}`, undefined))),
   );
-  worker.once('exit', () => {
-    end(new SqliteError('The SQLite thread has ended.', undefined));
-    exited.resolve();
-  });
+  worker.once('exit', () =>
+    turns.run(() => {
+      end(new SqliteError('The SQLite thread has ended.', undefined));
+      exited.resolve();
+    }),
+  );
 
   // A running SQLite statement cannot be interrupted from outside: the thread is abandoned, and the pool starts another.
   const giveUp = (error: Error) => {

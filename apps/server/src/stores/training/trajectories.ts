@@ -18,8 +18,8 @@ import { newestStep } from './newest-step.ts';
 import { addTallies, readSplitMetrics } from './split-metrics.ts';
 import type { ReadableSpool, SpooledRecord } from './trajectory-spool.ts';
 
-/** Largest write of one statement: rows, and text in UTF-16 code units. To write down either takes two or three milliseconds. */
-const BATCH_ROWS = 64;
+/** Largest write of one statement: rows, and text in UTF-16 code units. To write down either takes a millisecond or two. */
+const BATCH_ROWS = 32;
 const BATCH_LENGTH = 1024 * 1024;
 /** Largest page. Unit: UTF-16 code units of JSON text. */
 const PAGE_LENGTH = 8 * 1024 * 1024;
