@@ -676,6 +676,19 @@ describe('/v1/responses', () => {
     ]);
   });
 
+  it('is incomplete where a server filters the content', async () => {
+    const said = event({ choices: [{ index: 0, delta: { content: 'Well' } }] });
+    const end = event({ choices: [{ index: 0, delta: {}, finish_reason: 'content_filter' }] });
+    const front = await openFront([(await openFaulty(steps.events(said, end, DONE))).url], 'm');
+    const reply = await front.send('/v1/responses', { input: 'hi', store: false });
+    expect(reply.json()).toMatchObject({
+      status: 'incomplete',
+      error: null,
+      incomplete_details: { reason: 'content_filter' },
+      output: [{ type: 'message', status: 'incomplete', content: [{ text: 'Well' }] }],
+    });
+  });
+
   it('has the refusal of a server, whole and in the events of OpenAI', async () => {
     const pieces = ['I cannot', ' help.'].map(refusal =>
       event({ choices: [{ index: 0, delta: { refusal } }] }),

@@ -6,8 +6,10 @@ import { chatMessageToolCall } from './chat-message.ts';
 
 /** Why a choice ended. `repetition` and `abort` extend OpenAI's set. */
 export const finishReason = z
-  .enum(['stop', 'length', 'tool_calls', 'repetition', 'abort', 'error'])
-  .describe('Why the choice ended. `error`: its constraint failed, but that of another choice did not.');
+  .enum(['stop', 'length', 'tool_calls', 'repetition', 'abort', 'error', 'content_filter'])
+  .describe(
+    'Why the choice ended. `error`: its constraint failed, but that of another choice did not. `content_filter`: only of models of other servers.',
+  );
 export type FinishReason = z.output<typeof finishReason>;
 
 /** The stop string or stop token that ended a choice. */

@@ -139,9 +139,11 @@ export const responseObject = z
       .nullable()
       .describe('The error of a `failed` answer.'),
     incomplete_details: z
-      .object({ reason: z.enum(['max_output_tokens', 'repetition']) })
+      .object({ reason: z.enum(['max_output_tokens', 'repetition', 'content_filter']) })
       .nullable()
-      .describe('Why an `incomplete` answer was cut off; `repetition` only with `repetition_detection`.'),
+      .describe(
+        'Why an `incomplete` answer was cut off; `repetition` only with `repetition_detection`, `content_filter` only by models of other servers.',
+      ),
     instructions: z.string().nullable(),
     max_output_tokens: z.int().nullable(),
     max_tool_calls: z.int().nullable(),

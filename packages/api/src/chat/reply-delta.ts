@@ -1,9 +1,14 @@
 // A token delta of the engine -> a delta of a chat reply, in values of the wire. Whole and streamed replies share it.
 
-import type { ChoiceFinish, TokenDeltaEvent, ToolCallDelta } from '@ortler/engine';
+import type { ChoiceFinish, FinishReason, TokenDeltaEvent, ToolCallDelta } from '@ortler/engine';
 import type { ChatCompletionRequest, ChoiceLogprobs } from '@ortler/schemas';
 import { type LogprobsForm, toChoiceLogprobs } from './to-logprobs.ts';
 import { toTools } from './to-tools.ts';
+
+/** How a choice ended. No engine filters content, but other servers do. */
+export interface ReplyFinish extends Omit<ChoiceFinish, 'reason'> {
+  readonly reason: FinishReason | 'content-filter';
+}
 
 /** New output of one choice. */
 export interface ReplyDelta {
@@ -22,7 +27,7 @@ export interface ReplyDelta {
   /** Null unless asked for. */
   readonly logprobs: ChoiceLogprobs | null;
   /** Set on the last delta of a choice. */
-  readonly finish: ChoiceFinish | null;
+  readonly finish: ReplyFinish | null;
 }
 
 /** Parts of a delta that a request asked for. */

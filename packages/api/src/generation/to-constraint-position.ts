@@ -4,7 +4,7 @@ import type { ChoiceFinish } from '@ortler/engine';
 import type { ConstraintPosition } from '@ortler/schemas';
 
 /** The field of a choice; nothing where the choice ended otherwise. */
-export function toConstraintPosition(finish: ChoiceFinish | null): {
+export function toConstraintPosition(finish: Pick<ChoiceFinish, 'constraintPosition'> | null): {
   readonly constraint_position?: NonNullable<ConstraintPosition>;
 } {
   if (finish?.constraintPosition === undefined) return {};

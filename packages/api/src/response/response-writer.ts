@@ -1,9 +1,9 @@
 // The events of a reply -> those of a response. The answer that is not streamed is the one in the last event, so both have
 // the same fields.
 
-import type { FinishReason, TokenUsage, ToolCallDelta } from '@ortler/engine';
+import type { TokenUsage, ToolCallDelta } from '@ortler/engine';
 import type { ResponseObject, ResponseOutputItem, ResponseStreamEvent, TokenLogprob } from '@ortler/schemas';
-import type { ReplyDelta } from '../chat/reply-delta.ts';
+import type { ReplyDelta, ReplyFinish } from '../chat/reply-delta.ts';
 import type { ReplyEvent } from '../chat/reply-event.ts';
 import { toPublicError } from '../trpc/errors.ts';
 import {
@@ -34,7 +34,7 @@ export class ResponseWriter {
   #response: ResponseObject;
   #sequenceNumber = 0;
   #open: OpenItem | null = null;
-  #finish: ReplyDelta['finish'] = null;
+  #finish: ReplyFinish | null = null;
   #reasoningTokenCount = 0;
   /** Log probabilities of tokens whose text is still held back. */
   readonly #unsentLogprobs: TokenLogprob[] = [];
@@ -179,21 +179,24 @@ export class ResponseWriter {
 }
 
 /** The last event of a response and its fields, by how its only choice ended. */
-function endOf(reason: FinishReason | undefined) {
+function endOf(reason: ReplyFinish['reason'] | undefined) {
   switch (reason) {
     case 'stop':
     case 'tool-calls':
       return { type: 'response.completed', status: 'completed' } as const;
     case 'length':
+      return incompleteBy('max_output_tokens');
     case 'repetition':
-      return {
-        type: 'response.incomplete',
-        status: 'incomplete',
-        incomplete_details: { reason: reason === 'length' ? 'max_output_tokens' : 'repetition' },
-      } as const;
+      return incompleteBy('repetition');
+    case 'content-filter':
+      return incompleteBy('content_filter');
     default: {
       const error = { code: 'server_error', message: `The generation ended early: ${String(reason)}.` };
       return { type: 'response.failed', status: 'failed', error } as const;
     }
   }
+}
+
+function incompleteBy(reason: 'max_output_tokens' | 'repetition' | 'content_filter') {
+  return { type: 'response.incomplete', status: 'incomplete', incomplete_details: { reason } } as const;
 }

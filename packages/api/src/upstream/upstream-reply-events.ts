@@ -2,7 +2,7 @@
 
 import type { ToolCallDelta } from '@ortler/engine';
 import type { ChoiceLogprobs } from '@ortler/schemas';
-import type { ReplyDelta } from '../chat/reply-delta.ts';
+import type { ReplyDelta, ReplyFinish } from '../chat/reply-delta.ts';
 import type { ReplyEvent } from '../chat/reply-event.ts';
 import type { EventSource } from '../generation/closing-stream.ts';
 import { ApiError } from '../trpc/errors.ts';
@@ -10,16 +10,16 @@ import { CHAT_SHAPE, choicesOf, type Fields, hasText, type ReplyChoice } from '.
 import type { UpstreamChunks } from './upstream-chunks.ts';
 
 type Step = IteratorResult<ReplyEvent, void>;
-type Finish = NonNullable<ReplyDelta['finish']>;
 
-/** Wire -> engine, where the words differ. What has no word there is an end before the answer was whole. */
-const REASONS: Readonly<Record<string, Finish['reason']>> = {
+/** Reasons of the wire. Any other one is an end before the answer was whole. */
+const REASONS: Readonly<Record<string, ReplyFinish['reason']>> = {
   stop: 'stop',
   length: 'length',
   tool_calls: 'tool-calls',
   function_call: 'tool-calls',
   repetition: 'repetition',
   abort: 'abort',
+  content_filter: 'content-filter',
 };
 
 export class UpstreamReplyEvents implements EventSource<ReplyEvent> {
@@ -79,7 +79,7 @@ export class UpstreamReplyEvents implements EventSource<ReplyEvent> {
         typeof reason === 'string'
           ? {
               reason: REASONS[reason] ?? 'error',
-              stopReason: (choice.stop_reason ?? null) as Finish['stopReason'],
+              stopReason: (choice.stop_reason ?? null) as ReplyFinish['stopReason'],
             }
           : null,
     };
