@@ -175,9 +175,13 @@ export async function createApp({
 
   app.addHook('onSend', async ({ headers }, reply, payload) => {
     if (typeof payload !== 'string' || payload.length < COMPRESSED_FROM_BYTES) return payload;
-    const { body, headers: added } = await compressBody(payload, headers['accept-encoding']);
-    reply.headers({ ...added, 'content-length': body.length });
-    return body;
+    const {
+      parts,
+      byteCount,
+      headers: added,
+    } = await compressBody([Buffer.from(payload)], headers['accept-encoding']);
+    reply.headers({ ...added, 'content-length': byteCount });
+    return parts[0];
   });
 
   onReplyEnd(app, (request, reply, status) => {

@@ -17,10 +17,16 @@ it.each([
 
 it('compresses large bodies only, for clients that accept it', async () => {
   const large = 'é'.repeat(COMPRESSED_FROM_BYTES);
-  const { body, headers } = await compressBody(large, 'gzip');
+  const parts = [Buffer.from(large.slice(0, 9)), Buffer.from(large.slice(9))];
+  const { parts: compressed, byteCount, headers } = await compressBody([Buffer.from(large)], 'gzip');
   expect(headers['content-encoding']).toBe('gzip');
-  expect(gunzipSync(body).toString()).toBe(large);
-  expect(body.length).toBeLessThan(large.length / 5);
-  expect((await compressBody(large, undefined)).headers).toEqual({ vary: 'Origin, Accept-Encoding' });
-  expect((await compressBody('{}', 'gzip')).headers).toEqual({});
+  expect(gunzipSync(Buffer.concat(compressed)).toString()).toBe(large);
+  expect(byteCount).toBe(Buffer.concat(compressed).length);
+  expect(byteCount).toBeLessThan(large.length / 5);
+  expect(await compressBody(parts, undefined)).toEqual({
+    parts,
+    byteCount: Buffer.byteLength(large),
+    headers: { vary: 'Origin, Accept-Encoding' },
+  });
+  expect((await compressBody([Buffer.from('{}')], 'gzip')).headers).toEqual({});
 });

@@ -2,6 +2,7 @@
 
 import { promisify } from 'node:util';
 import { constants, gzip as gzipWithCallback } from 'node:zlib';
+import { releaseBytes } from '@ortler/api';
 
 const gzip = promisify(gzipWithCallback);
 
@@ -12,22 +13,32 @@ export const COMPRESSED_FROM_BYTES = 16_384;
 const OPTIONS = { level: constants.Z_BEST_SPEED };
 
 export interface CompressedBody {
-  readonly body: Buffer<ArrayBuffer>;
+  readonly parts: readonly Uint8Array<ArrayBuffer>[];
+  readonly byteCount: number;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The body and its headers, compressed off the event loop where that pays and the client accepts it. */
+/**
+ * The body and its headers, compressed off the event loop where that pays and the client accepts it. Else `parts` as they are.
+ * Mutates: `parts` that it compresses, whose memory is freed.
+ */
 export async function compressBody(
-  text: string | Uint8Array<ArrayBuffer>,
+  parts: readonly Uint8Array<ArrayBuffer>[],
   acceptEncoding: string | undefined,
 ): Promise<CompressedBody> {
-  const plain =
-    typeof text === 'string' ? Buffer.from(text) : Buffer.from(text.buffer, text.byteOffset, text.byteLength);
-  if (plain.length < COMPRESSED_FROM_BYTES) return { body: plain, headers: {} };
+  const byteCount = parts.reduce((sum, { length }) => sum + length, 0);
+  if (byteCount < COMPRESSED_FROM_BYTES) return { parts, byteCount, headers: {} };
   // Caches between keep both forms apart.
   const vary = { vary: 'Origin, Accept-Encoding' };
-  if (!acceptsGzip(acceptEncoding)) return { body: plain, headers: vary };
-  return { body: await gzip(plain, OPTIONS), headers: { ...vary, 'content-encoding': 'gzip' } };
+  if (!acceptsGzip(acceptEncoding)) return { parts, byteCount, headers: vary };
+  const plain = parts.length === 1 ? parts[0]! : Buffer.concat(parts);
+  const compressed = await gzip(plain, OPTIONS);
+  for (const bytes of [...parts, plain]) releaseBytes(bytes);
+  return {
+    parts: [compressed],
+    byteCount: compressed.length,
+    headers: { ...vary, 'content-encoding': 'gzip' },
+  };
 }
 
 /** Source: RFC 9110, section 12.5.3. Without the header nothing is compressed. */

@@ -26,19 +26,27 @@ export async function sendJson(
   body: unknown,
   headers: ReplyHeaders,
 ): Promise<void> {
-  const { body: bytes, headers: added } = await compressBody(
-    body instanceof JsonText ? body.bytes : toJsonText(body),
+  const {
+    parts,
+    byteCount,
+    headers: added,
+  } = await compressBody(
+    body instanceof JsonText ? body.parts : [Buffer.from(toJsonText(body))],
     request.headers['accept-encoding'],
   );
   if (response.destroyed) return;
-  response.once('finish', () => releaseBytes(bytes));
+  response.once('finish', () => {
+    for (const part of parts) releaseBytes(part);
+  });
   response.writeHead(200, {
     ...headers,
     ...added,
     'content-type': 'application/json; charset=utf-8',
-    'content-length': bytes.length,
+    'content-length': byteCount,
   });
-  response.end(bytes);
+  response.cork();
+  for (const part of parts) response.write(part);
+  response.end();
 }
 
 /** Writes an error and ends the reply, unless a reply has begun already. */

@@ -55,8 +55,8 @@ export function createRequestContext(
     setHeader: (name, value) => {
       if (!response.headersSent) response.setHeader(name, value);
     },
-    embedJson: bytes => {
-      const text = new JsonText(bytes);
+    embedJson: parts => {
+      const text = new JsonText(parts);
       texts.push(text);
       return text;
     },

@@ -2,7 +2,7 @@ import { JsonText } from '@ortler/api';
 import { expect, it } from 'vitest';
 import { spliceJson } from './splice-json.ts';
 
-const toText = (json: string) => new JsonText(new TextEncoder().encode(json));
+const toText = (json: string) => new JsonText([new TextEncoder().encode(json)]);
 
 function splice(body: string, texts: readonly JsonText[]): Promise<string> {
   return new Response(new Response(body).body!.pipeThrough(spliceJson(texts))).text();

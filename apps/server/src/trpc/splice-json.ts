@@ -20,7 +20,7 @@ export function spliceJson(texts: readonly JsonText[]): TransformStream<Uint8Arr
       let position = 0;
       for (const { text, start } of places) {
         controller.enqueue(rest.subarray(position, start));
-        controller.enqueue(text.bytes);
+        for (const part of text.parts) controller.enqueue(part);
         position = start + text.placeholder.length + 2;
         placed.add(text);
       }

@@ -120,8 +120,8 @@ export function createFeedbackRouter(services: Services) {
     return toResult<FeedbackCreateResult>(ctx, toBytes(createdText(record, inserted)));
   };
 
-  const toQueryResult = (ctx: CallerContext, answer: () => Promise<Uint8Array<ArrayBuffer>>) =>
-    withQueryErrors(async () => toResult<FeedbackQueryResult>(ctx, await queued(ctx, answer)));
+  const toQueryResult = (ctx: CallerContext, answer: () => Promise<readonly Uint8Array<ArrayBuffer>[]>) =>
+    withQueryErrors(async () => toResult<FeedbackQueryResult>(ctx, ...(await queued(ctx, answer))));
 
   const readBody = (kind: FeedbackBodyKind, { signal }: CallerContext, { body }: BytesInput) =>
     feedbackBodies.read(kind, body, signal);

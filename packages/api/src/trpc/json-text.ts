@@ -4,13 +4,13 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 
-/** A result as the UTF-8 of its JSON. Where a transport prints it with others, it leaves a placeholder for the text. */
+/** A result as the UTF-8 of its JSON, in parts. Where a transport prints it with others, it leaves a placeholder for the text. */
 export class JsonText {
-  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly parts: readonly Uint8Array<ArrayBuffer>[];
   readonly placeholder = randomUUID();
 
-  constructor(bytes: Uint8Array<ArrayBuffer>) {
-    this.bytes = bytes;
+  constructor(parts: readonly Uint8Array<ArrayBuffer>[]) {
+    this.parts = parts;
   }
 
   toJSON(): string {
@@ -31,12 +31,14 @@ export function orJsonText<Schema extends z.ZodType>(schema: Schema): z.ZodType<
   return z.union([jsonText, schema]) as unknown as z.ZodType<z.output<Schema>>;
 }
 
-/** What a procedure returns for the text of a result. */
+/** What a procedure returns for the text of a result, which may come in parts. */
 export function toResult<Result>(
-  { embedJson }: { readonly embedJson?: ((text: Uint8Array<ArrayBuffer>) => JsonText) | undefined },
-  text: Uint8Array<ArrayBuffer>,
+  {
+    embedJson,
+  }: { readonly embedJson?: ((parts: readonly Uint8Array<ArrayBuffer>[]) => JsonText) | undefined },
+  ...parts: readonly Uint8Array<ArrayBuffer>[]
 ): Result {
-  return (embedJson?.(text) ?? JSON.parse(new TextDecoder().decode(text))) as Result;
+  return (embedJson?.(parts) ?? JSON.parse(Buffer.concat(parts).toString())) as Result;
 }
 
 /** What a procedure returns for a result that its schema must not narrow: fields and values that it does not know stay. */

@@ -37,7 +37,7 @@ export interface ApiContext {
    */
   readonly readInput?: ((batchIndex: number) => Promise<unknown>) | undefined;
   /** Returns what to return instead of a result that is JSON text already. Absent: the text is parsed. */
-  readonly embedJson?: ((text: Uint8Array<ArrayBuffer>) => JsonText) | undefined;
+  readonly embedJson?: ((parts: readonly Uint8Array<ArrayBuffer>[]) => JsonText) | undefined;
 }
 
 /** The context of a procedure after authentication. */
