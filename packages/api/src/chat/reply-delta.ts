@@ -1,14 +1,10 @@
 // A token delta of the engine -> a delta of a chat reply, in values of the wire. Whole and streamed replies share it.
 
-import type { ChoiceFinish, FinishReason, TokenDeltaEvent, ToolCallDelta } from '@ortler/engine';
+import type { TokenDeltaEvent, ToolCallDelta } from '@ortler/engine';
 import type { ChatCompletionRequest, ChoiceLogprobs } from '@ortler/schemas';
+import type { ReplyFinish } from '../generation/to-finish-reason.ts';
 import { type LogprobsForm, toChoiceLogprobs } from './to-logprobs.ts';
 import { toTools } from './to-tools.ts';
-
-/** How a choice ended. No engine filters content, but other servers do. */
-export interface ReplyFinish extends Omit<ChoiceFinish, 'reason'> {
-  readonly reason: FinishReason | 'content-filter';
-}
 
 /** New output of one choice. */
 export interface ReplyDelta {

@@ -3,8 +3,9 @@
 
 import type { TokenUsage, ToolCallDelta } from '@ortler/engine';
 import type { ResponseObject, ResponseOutputItem, ResponseStreamEvent, TokenLogprob } from '@ortler/schemas';
-import type { ReplyDelta, ReplyFinish } from '../chat/reply-delta.ts';
+import type { ReplyDelta } from '../chat/reply-delta.ts';
 import type { ReplyEvent } from '../chat/reply-event.ts';
+import type { ReplyFinish } from '../generation/to-finish-reason.ts';
 import { toPublicError } from '../trpc/errors.ts';
 import {
   createFunctionCallItem,

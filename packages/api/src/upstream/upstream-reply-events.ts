@@ -2,9 +2,10 @@
 
 import type { ToolCallDelta } from '@ortler/engine';
 import type { ChoiceLogprobs } from '@ortler/schemas';
-import type { ReplyDelta, ReplyFinish } from '../chat/reply-delta.ts';
+import type { ReplyDelta } from '../chat/reply-delta.ts';
 import type { ReplyEvent } from '../chat/reply-event.ts';
 import type { EventSource } from '../generation/closing-stream.ts';
+import type { ReplyFinish } from '../generation/to-finish-reason.ts';
 import { ApiError } from '../trpc/errors.ts';
 import { CHAT_SHAPE, choicesOf, type Fields, hasText, type ReplyChoice } from './reply-shape.ts';
 import type { UpstreamChunks } from './upstream-chunks.ts';
