@@ -11,6 +11,7 @@ it('does not query the store for names that cannot be stored, which PostgreSQL w
       list: () => [],
       listLoading: () => [],
       listKeys: () => [],
+      unload: never,
       drop: never,
       close: never,
     },

@@ -107,7 +107,7 @@ export function createCheckpointModels(options: CheckpointModelsOptions): Checkp
           },
           signal,
         ),
-      unload: () => loaded.drop([keyOf(checkpoint)]),
+      unload: () => loaded.unload(keyOf(checkpoint)),
     };
   }
 

@@ -40,7 +40,9 @@ export interface LoadedModels {
   listLoading(): readonly { readonly name: string; readonly detail: string }[];
   /** All keys of the pool, including those that wait after a failure. */
   listKeys(): readonly { readonly key: string; readonly name: string }[];
-  /** Removes these keys: an engine is closed after its open requests have ended, loading stops. */
+  /** Frees the memory of a key after its open requests have ended, also those that wait for it. A later request loads it again. */
+  unload(key: string): void;
+  /** Removes keys of deleted models: an engine is closed after its open requests have ended, loading stops. */
   drop(keys: readonly string[]): void;
   /** Stops loading, closes all engines. */
   close(): Promise<void>;
@@ -129,11 +131,12 @@ export function createLoadedModels(options: LoadedModelsOptions): LoadedModels {
     const { key, name } = model;
     for (;;) {
       limit.throwIfAborted();
-      if (isClosed) throw new ApiError('model_unavailable', 'The server is stopping.');
+      if (isClosed) throw stopping();
       const entry = use(key);
       if (entry !== undefined) {
         const lease = await entry.shared.leaseWhenReady(signal, limit).catch(error => {
           if (limit.aborted) throw error;
+          if (entry.shared.isStopped) throw isClosed ? stopping() : deleted(name);
           throw unavailable(name, 'could not be loaded', failures.pauseMs(key));
         });
         if (lease !== undefined) return lease;
@@ -170,6 +173,10 @@ export function createLoadedModels(options: LoadedModelsOptions): LoadedModels {
         loadDetail === undefined ? [] : [{ name, detail: loadDetail }],
       ),
     listKeys: () => [...[...entries.values()].map(({ key, name }) => ({ key, name })), ...failures.list()],
+    unload(key) {
+      failures.forget(key);
+      entries.get(key)?.shared.unload();
+    },
     drop(keys) {
       for (const key of keys) {
         failures.forget(key);
@@ -188,6 +195,15 @@ export function createLoadedModels(options: LoadedModelsOptions): LoadedModels {
 function unavailable(name: string, what: string, pauseMs: number = RETRY_MS): ApiError {
   const retryAfterMs = Math.max(1, pauseMs);
   return new ApiError('model_unavailable', `The model ${name} ${what}.`, { param: 'model', retryAfterMs });
+}
+
+function stopping(): ApiError {
+  return new ApiError('model_unavailable', 'The server is stopping.');
+}
+
+function deleted(name: string): ApiError {
+  const message = `The model ${name} was deleted while it was being loaded.`;
+  return new ApiError('model_not_found', message, { param: 'model' });
 }
 
 /** The error of a request whose signal fired: the reason of the signal, if it is an `ApiError`. */

@@ -68,8 +68,35 @@ describe('an engine', () => {
     const lease = test.open('a');
     await settle();
     test.models.drop(['a']);
-    await expect(lease).rejects.toMatchObject({ reason: 'model_unavailable' });
+    await expect(lease).rejects.toMatchObject({
+      reason: 'model_not_found',
+      message: 'The model a was deleted while it was being loaded.',
+    });
     expect(test.loads[0]!.signal.aborted).toBe(true);
     expect(test.failed).toEqual([]);
+  });
+
+  it('that is unloaded while requests wait for it answers them and then closes', async ({ test }) => {
+    const leases = [test.open('a'), test.open('a')];
+    await settle();
+    test.models.unload('a');
+    test.loads[0]!.succeed();
+    const [first, second] = await Promise.all(leases);
+    first!.release();
+    await settle();
+    expect(test.loads[0]!.engine.closed).toBe(false);
+    second!.release();
+    await settle();
+    expect(test.loads[0]!.engine.closed).toBe(true);
+  });
+
+  it('that is unloaded while no request waits for it is not loaded to the end', async ({ test }) => {
+    const caller = new AbortController();
+    const lease = test.open('a', caller.signal);
+    await settle();
+    caller.abort();
+    await expect(lease).rejects.toMatchObject({ reason: 'aborted' });
+    test.models.unload('a');
+    expect(test.loads[0]!.signal.aborted).toBe(true);
   });
 });

@@ -81,6 +81,11 @@ export class SharedEngine {
     return this.#state.kind === 'closing';
   }
 
+  /** Loading was stopped. */
+  get isStopped(): boolean {
+    return this.#state.kind === 'loading' && this.#state.stop.signal.aborted;
+  }
+
   /** Leases the engine to one request, if it is ready. The lease is released by `signal` at the latest. */
   lease(signal: AbortSignal): EngineLease | undefined {
     if (this.#state.kind !== 'ready' || isGone(this.#state.engine)) return undefined;
@@ -105,6 +110,12 @@ export class SharedEngine {
       this.#leave();
       throw error;
     }
+  }
+
+  /** Closes the engine after the requests that wait for it or hold a lease have ended; stops loading where there are none. */
+  unload(): void {
+    if (this.#userCount === 0) this.retire();
+    else this.#isRetired = true;
   }
 
   /** Stops loading, or closes the engine after its last lease is released. */
