@@ -54,7 +54,7 @@ export class ConstrainedRequests {
 
   /** Null for a request without a constraint and without tools. Throws: `invalid_request`, `overloaded`, `aborted`, `engine_closed`. */
   async prepare(
-    request: Pick<GenerationRequest, 'constraint'>,
+    request: Pick<GenerationRequest, 'constraint' | 'share'>,
     { reasoning, tools }: Pick<PreparedRequest, 'reasoning' | 'tools'>,
     signal?: AbortSignal,
   ): Promise<ConstrainedRequest | null> {
@@ -63,7 +63,8 @@ export class ConstrainedRequests {
     if (constraint === undefined) return null;
     const preparer = this.#startPreparer();
     const placeOf = tools === null ? () => 'constraint' : findPlace;
-    const prepared = await asEngineErrors(preparer.prepare(constraint, signal), placeOf);
+    const { share } = request;
+    const prepared = await asEngineErrors(preparer.prepare(constraint, signal, share), placeOf);
     // A grammar of channels has the reasoning in it.
     const isFree = reasoning !== null && tools?.dialect.isChannelled !== true;
     const submitted = isFree ? toSubmittedReasoning(reasoning, this.#options.tokenizer) : undefined;
@@ -78,7 +79,7 @@ export class ConstrainedRequests {
         check === null
           ? null
           : tokenIds =>
-              asEngineErrors(preparer.check(prepared, this.#answerText(tokenIds, submitted), signal)),
+              asEngineErrors(preparer.check(prepared, this.#answerText(tokenIds, submitted), signal, share)),
       findPosition:
         request.constraint === undefined
           ? null

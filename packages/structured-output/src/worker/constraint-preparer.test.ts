@@ -120,6 +120,37 @@ describe('ConstraintPreparer', () => {
     await expect(broken).rejects.toThrow('uniqueItems');
   });
 
+  it('prepares and checks for a share although another one fills its part of the queue', async () => {
+    const crowded = new ConstraintPreparer({ specialTokens: [] });
+    const list = await crowded.prepare(schema({ type: 'array', uniqueItems: true }));
+    const ended: string[] = [];
+    const task = async (name: string, work: Promise<unknown>): Promise<void> => {
+      await work;
+      ended.push(name);
+    };
+    const leaving = new AbortController();
+    // One of them runs at once; the rest fills the part of the queue.
+    const flood = Array.from({ length: 193 }, (_, i) =>
+      crowded.prepare(schema({ const: i }), leaving.signal, 'flood').then(
+        () => ended.push('flood'),
+        () => undefined,
+      ),
+    );
+    await expect(crowded.prepare(schema({ const: -1 }), undefined, 'flood')).rejects.toMatchObject({
+      code: 'overloaded',
+    });
+    await Promise.all([
+      task('prepare', crowded.prepare(schema({ type: 'null' }), undefined, 'other')),
+      task('check', crowded.check(list, '[1]', undefined, 'other')),
+    ]);
+    // Turns: the one that runs, then one of each share.
+    expect(ended.filter(name => name === 'flood').length).toBeLessThanOrEqual(3);
+    expect(ended.at(-1)).toBe('check');
+    leaving.abort();
+    await Promise.all(flood);
+    await crowded.close();
+  });
+
   it('names the keyword and its place when every keyword must be enforced', async () => {
     const spec = {
       strict: true,

@@ -27,6 +27,8 @@ const START_LIMIT_MS = 30_000;
 /** Heap of the worker; the memory of llguidance is bounded by its own limits. */
 const MEMORY_LIMIT_MB = 512;
 const QUEUE_LIMIT = 256;
+/** As of the engine's queue, so that a caller may send as many requests with a new constraint at once as without one. */
+const QUEUE_LIMIT_PER_SHARE = 192;
 const CACHE_BYTES = 16 * 2 ** 20;
 
 export class ConstraintPreparer {
@@ -52,11 +54,15 @@ export class ConstraintPreparer {
       startLimitMs: START_LIMIT_MS,
       memoryLimitMb: MEMORY_LIMIT_MB,
       queueLimit: QUEUE_LIMIT,
+      queueLimitPerShare: QUEUE_LIMIT_PER_SHARE,
     });
   }
 
-  /** Throws: `invalid_constraint`, `overloaded`, `aborted`, `closed`, `failed`. */
-  async prepare(given: ConstraintSpec, signal?: AbortSignal): Promise<PreparedConstraint> {
+  /**
+   * @param share Whose request it is: shares take turns. Default: one share of all.
+   * Throws: `invalid_constraint`, `overloaded`, `aborted`, `closed`, `failed`.
+   */
+  async prepare(given: ConstraintSpec, signal?: AbortSignal, share?: string): Promise<PreparedConstraint> {
     refuseOversize(given, this.#sourceBytes);
     const spec = this.#style === undefined ? given : withDefaultStyle(given, this.#style);
     const key = keyOf(spec);
@@ -65,6 +71,7 @@ export class ConstraintPreparer {
       const prepared = (await this.#run(
         { kind: 'prepare', spec: key ?? spec },
         signal,
+        share,
       )) as PreparedConstraint;
       if (key !== null) this.#keep(key, prepared);
       return prepared;
@@ -75,13 +82,18 @@ export class ConstraintPreparer {
   }
 
   /**
-   * Checks a text that ended by itself; a text that was cut off is not whole and needs no check.
+   * Checks a text that ended by itself; a text that was cut off is not whole and needs no check. `share` as in `prepare`.
    * Throws: `unsatisfied`, `overloaded`, `aborted`, `closed`, `failed`.
    */
-  async check(prepared: PreparedConstraint, text: string, signal?: AbortSignal): Promise<void> {
+  async check(
+    prepared: PreparedConstraint,
+    text: string,
+    signal?: AbortSignal,
+    share?: string,
+  ): Promise<void> {
     if (prepared.check === null) return;
     try {
-      await this.#run({ kind: 'check', schema: prepared.check, text }, signal);
+      await this.#run({ kind: 'check', schema: prepared.check, text }, signal, share);
     } catch (error) {
       if (!(error instanceof ConstraintError) || error.code !== 'invalid_constraint') throw error;
       const message = 'The generated text could not be checked against its schema in time.';
@@ -93,9 +105,9 @@ export class ConstraintPreparer {
     await this.#worker.close();
   }
 
-  async #run(task: ConstraintTask, signal?: AbortSignal): Promise<unknown> {
+  async #run(task: ConstraintTask, signal?: AbortSignal, share?: string): Promise<unknown> {
     try {
-      return await this.#worker.run(task, signal);
+      return await this.#worker.run(task, signal, share);
     } catch (error) {
       throw toConstraintError(error, {
         timeout: `The constraint took longer than ${this.#timeLimitMs} ms to prepare.`,
