@@ -8,10 +8,17 @@ import type { FeedbackRecord } from '../ports/feedback-services.ts';
 import { ApiError } from '../trpc/errors.ts';
 import { parseWeaveRef } from './weave-ref.ts';
 
-/** Throws: `invalid_parameter` with the violated rule. */
-export async function checkAnnotation(record: FeedbackRecord, services: AnnotationServices): Promise<void> {
+/**
+ * @param share Whose annotation it is: shares take turns where values are checked.
+ * Throws: `invalid_parameter` with the violated rule.
+ */
+export async function checkAnnotation(
+  record: FeedbackRecord,
+  services: AnnotationServices,
+  share: string,
+): Promise<void> {
   const { annotation_ref: annotationRef, queue_id: queueId, project_id: projectId } = record;
-  if (annotationRef !== null) await checkValue(record, annotationRef, services);
+  if (annotationRef !== null) await checkValue(record, annotationRef, services, share);
   if (queueId !== null && !(await services.queues.isOpen(projectId, queueId)))
     throw refusal('queue_id', `There is no open queue ${queueId} in the project ${projectId}`);
 }
@@ -20,12 +27,13 @@ async function checkValue(
   { payload_dump: payload }: FeedbackRecord,
   annotationRef: string,
   { specs, schemas }: AnnotationServices,
+  share: string,
 ): Promise<void> {
   const ref = parseWeaveRef(annotationRef);
   const spec = ref === null || ref.kind === 'call' ? null : await specs.find(ref);
   if (spec === null) throw refusal('annotation_ref', `There is no annotation spec ${annotationRef}`);
   const violation = await schemas
-    .findViolation(spec.fieldSchema, JSON.stringify(annotatedValue(payload)))
+    .findViolation(spec.fieldSchema, JSON.stringify(annotatedValue(payload)), share)
     .catch(rethrow);
   if (violation !== null)
     throw refusal(

@@ -13,7 +13,7 @@ import {
 import { rethrow } from '../feedback/check-annotation.ts';
 import { checkText, toStorableText } from '../feedback/storable-json.ts';
 import type { Services } from '../ports/services.ts';
-import { requireProject } from '../team.ts';
+import { requireProject, shareOf } from '../team.ts';
 import { ApiError } from '../trpc/errors.ts';
 import { reportFaults } from '../trpc/report-faults.ts';
 import { createBasicProcedure, router } from '../trpc/trpc.ts';
@@ -34,7 +34,7 @@ export function createFeedbackAnnotationProcedures(services: Services) {
         for (const [place, text] of Object.entries({ project_id: projectId, name })) checkText(text, place);
         checkProject(projectId);
         const fieldSchema = await toStorableText(field_schema as object, 'field_schema');
-        await schemas.checkSchema(fieldSchema).catch(rethrow);
+        await schemas.checkSchema(fieldSchema, shareOf(ctx.principal)).catch(rethrow);
         const digest = createHash('sha256').update(fieldSchema).digest('hex').slice(0, 32);
         await specs.save({ projectId, name, digest, fieldSchema });
         return { annotation_ref: `weave:///${projectId}/object/${name}:${digest}` };

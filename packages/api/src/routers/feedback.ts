@@ -82,7 +82,7 @@ export function createFeedbackRouter(services: Services) {
       nowMs,
       newId: ids.next(nowMs),
     });
-    await checkAnnotation(record, annotations).catch(async (refusal: unknown) => {
+    await checkAnnotation(record, annotations, shareOf(principal)).catch(async (refusal: unknown) => {
       // A repeated write is no new one: its queue may have been closed since the first.
       const mayBeStored = draft.content.id !== null && refusal instanceof ApiError;
       if (!mayBeStored || !(await feedback.isStored(record))) throw refusal;

@@ -31,3 +31,20 @@ it('gives a hostile pattern up, and answers the next check', async () => {
   await expect(violation(slow, `${'a'.repeat(60)}b`)).rejects.toMatchObject({ code: 'invalid_constraint' });
   expect(await violation({ type: 'string' }, 'x')).toBeNull();
 }, 60_000);
+
+it('checks for one share while another has many slow checks', async () => {
+  const crowded = createJsonSchemaChecker();
+  const slow = JSON.stringify({ pattern: '^(a|a)*$' });
+  const value = JSON.stringify(`${'a'.repeat(60)}b`);
+  let slowCount = 0;
+  const flood = Array.from({ length: 5 }, () =>
+    crowded.findViolation(slow, value, 'flood').catch(() => {
+      slowCount++;
+    }),
+  );
+  expect(await crowded.findViolation('{"type":"string"}', '1', 'other')).toMatchObject({ keyword: 'type' });
+  // The one that ran, or had its turn before.
+  expect(slowCount).toBeLessThanOrEqual(2);
+  await crowded.close();
+  await Promise.all(flood);
+}, 60_000);

@@ -9,14 +9,15 @@ import { toConstraintError } from './to-constraint-error.ts';
 export interface JsonSchemaChecker {
   /**
    * Whether values can be checked against the schema, JSON text of at most 256 KiB.
+   * @param share Whose check it is: shares take turns. Default: one share of all.
    * Throws: `invalid_constraint` with the place of what is malformed, too large or in another document.
    */
-  checkSchema(schema: string): Promise<void>;
+  checkSchema(schema: string, share?: string): Promise<void>;
   /**
-   * The keyword that a value (JSON text) breaks, or null. The schema has passed `checkSchema`.
+   * The keyword that a value (JSON text) breaks, or null. The schema has passed `checkSchema`. `share` as there.
    * Throws: `invalid_constraint` when it takes too long.
    */
-  findViolation(schema: string, value: string): Promise<Violation | null>;
+  findViolation(schema: string, value: string, share?: string): Promise<Violation | null>;
   close(): Promise<void>;
 }
 
@@ -24,6 +25,7 @@ const TIME_LIMIT_MS = 1_000;
 const START_LIMIT_MS = 30_000;
 const MEMORY_LIMIT_MB = 256;
 const QUEUE_LIMIT = 1_024;
+const QUEUE_LIMIT_PER_SHARE = 768;
 
 export function createJsonSchemaChecker(): JsonSchemaChecker {
   const worker = new KillableWorker<SchemaTask, unknown>({
@@ -32,21 +34,22 @@ export function createJsonSchemaChecker(): JsonSchemaChecker {
     startLimitMs: START_LIMIT_MS,
     memoryLimitMb: MEMORY_LIMIT_MB,
     queueLimit: QUEUE_LIMIT,
+    queueLimitPerShare: QUEUE_LIMIT_PER_SHARE,
   });
-  const run = async (task: SchemaTask): Promise<unknown> => {
+  const run = async (task: SchemaTask, share: string | undefined): Promise<unknown> => {
     try {
-      return await worker.run(task);
+      return await worker.run(task, undefined, share);
     } catch (error) {
       const message = `The check against the schema took longer than ${TIME_LIMIT_MS} ms.`;
       throw toConstraintError(error, { timeout: message, crashed: message });
     }
   };
   return {
-    async checkSchema(schema) {
-      await run({ kind: 'check-schema', schema });
+    async checkSchema(schema, share) {
+      await run({ kind: 'check-schema', schema }, share);
     },
-    findViolation: async (schema, value) =>
-      (await run({ kind: 'find-violation', schema, value })) as Violation | null,
+    findViolation: async (schema, value, share) =>
+      (await run({ kind: 'find-violation', schema, value }, share)) as Violation | null,
     close: () => worker.close(),
   };
 }
