@@ -49,9 +49,12 @@ function annotatedValue(payload: string): unknown {
 
 /** A validation that takes too long is an error of the caller. */
 export function rethrow(error: unknown): never {
-  if (error instanceof ConstraintError && error.code === 'invalid_constraint')
-    throw new ApiError('invalid_parameter', error.message, { cause: error });
-  throw error;
+  if (!(error instanceof ConstraintError)) throw error;
+  const { code, message, retryAfterMs } = error;
+  if (code === 'invalid_constraint') throw new ApiError('invalid_parameter', message, { cause: error });
+  if (code !== 'overloaded') throw error;
+  const problem = 'Too many annotations wait to be checked; try again later.';
+  throw new ApiError('overloaded', problem, { cause: error, retryAfterMs });
 }
 
 function refusal(param: string, message: string): ApiError {
