@@ -30,6 +30,19 @@ export function detokenizerSuite(family: Family): void {
     expect(detokenizer.finish()).toBe('');
   });
 
+  test('a character that the first part began and the next does not complete belongs to the first part', () => {
+    const tokenizer = loadFamily(family);
+    const options = { skipSpecialTokens: true };
+    const ids = tokenizer.encode(' 𐍈', { addSpecialTokens: false });
+    const next = tokenizer.encode('a', { addSpecialTokens: false }).at(-1)!;
+    for (let cut = 1; cut < ids.length; cut++) {
+      const prompt = ids.slice(0, cut);
+      const before = detokenize(tokenizer.tokenBytes, prompt, options);
+      const after = new Detokenizer(tokenizer.tokenBytes, { ...options, promptTokenIds: prompt });
+      expect(before + after.push(next)).toBe(detokenize(tokenizer.tokenBytes, [...prompt, next], options));
+    }
+  });
+
   test('a text cut anywhere continues after its first part as in the whole', () => {
     const tokenizer = loadFamily(family);
     const text = ' Hello  world, 👍 ok';

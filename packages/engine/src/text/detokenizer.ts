@@ -78,6 +78,7 @@ export class Detokenizer {
       if (bytes !== null) tail.push(bytes);
     }
     for (const bytes of tail.reverse()) this.#decoder.push(bytes);
+    this.#decoder.skipToHere();
     this.#isAtStart = tail.length === 0;
   }
 }

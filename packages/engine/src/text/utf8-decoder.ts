@@ -17,6 +17,8 @@ export class Utf8Decoder {
   #missingCount = 0;
   /** Bytes of the open character so far. */
   #seenCount = 0;
+  /** How many U+FFFD of the open character, should it be cut, belong to the text before `skipToHere`. */
+  #skippedCount = 0;
   #lower = 0x80;
   #upper = 0xbf;
 
@@ -44,6 +46,14 @@ export class Utf8Decoder {
     return text;
   }
 
+  /**
+   * The bytes so far are of another text. A character that is open is part of what follows if it becomes complete; if it is cut, its
+   * U+FFFD belongs to the other text.
+   */
+  skipToHere(): void {
+    this.#skippedCount = this.#missingCount === 0 ? 0 : this.#replacementCount;
+  }
+
   /** The rest after the last byte: U+FFFD for an incomplete character, otherwise the empty string. */
   finish(): string {
     return this.#missingCount === 0 ? '' : this.#breakOpen();
@@ -65,13 +75,18 @@ export class Utf8Decoder {
     this.#codePoint = bits;
     this.#missingCount = missingCount;
     this.#seenCount = 1;
+    this.#skippedCount = 0;
     this.#lower = lower;
     this.#upper = upper;
     return '';
   }
 
+  get #replacementCount(): number {
+    return this.#rule === 'each-byte' ? this.#seenCount : 1;
+  }
+
   #breakOpen(): string {
-    const count = this.#rule === 'each-byte' ? this.#seenCount : 1;
+    const count = this.#replacementCount - this.#skippedCount;
     this.#missingCount = 0;
     this.#lower = 0x80;
     this.#upper = 0xbf;
