@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { withFileLock } from './cache/file-lock.ts';
 import type { RepositoryFolder } from './cache/layout.ts';
 import { hasBlob, hasLink, linkFile, writeRef } from './cache/snapshot.ts';
+import { checkTextSize } from './check-text-size.ts';
 import { type ChosenFiles, chooseFiles, type Listing } from './choose-files.ts';
 import { planDownload } from './download/check-space.ts';
 import { downloadBlobs } from './download/download-blobs.ts';
@@ -56,9 +57,10 @@ async function findPresent(fetch: Fetch, info: RepositoryInfo): Promise<ChosenFi
 
 /** Downloads all blobs, then shows them in the snapshot: small files first, so that a snapshot with weights is complete. */
 async function download(fetch: Fetch, info: RepositoryInfo): Promise<ChosenFiles> {
-  const { folder, settings, tuning, options } = fetch;
+  const { reference, folder, settings, tuning, options } = fetch;
   const readText = async (path: string) => {
     const [file] = filesOf(info, [path]);
+    checkTextSize(reference.repository, file!);
     await downloadMissing(fetch, info, [file!]);
     return readFile(folder.blob(file!.hash), 'utf8');
   };

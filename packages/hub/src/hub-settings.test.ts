@@ -64,4 +64,11 @@ describe('settings of the Hub', () => {
       'must be a URL',
     );
   });
+
+  test('refuse an address with a password, and do not repeat it', async () => {
+    const refused = readHubSettings({ variables: { HF_ENDPOINT: 'https://user:secret@hub.example' } });
+    const error = await refused.catch((fault: Error) => fault);
+    expect(error).toMatchObject({ code: 'reference_invalid', message: expect.stringContaining('HF_TOKEN') });
+    expect(String((error as Error).stack)).not.toContain('secret');
+  });
 });

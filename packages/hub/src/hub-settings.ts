@@ -81,6 +81,13 @@ function checkToken(token: string | undefined): string | undefined {
 
 function checkEndpoint(text: string): string {
   const endpoint = text.replace(/\/+$/, '');
+  const { username = '', password = '' } = URL.parse(endpoint) ?? {};
+  // The value is left out of the message, because messages are logged.
+  if (username !== '' || password !== '')
+    throw new HubError(
+      'reference_invalid',
+      'The address of the Hub (HF_ENDPOINT) must have no user name or password in it; a token is given by HF_TOKEN.',
+    );
   if (/^https?:\/\//.test(endpoint) && URL.canParse(endpoint)) return endpoint;
   throw new HubError(
     'reference_invalid',

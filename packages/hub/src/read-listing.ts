@@ -3,6 +3,7 @@
 import { open } from 'node:fs/promises';
 import { RepositoryFolder } from './cache/layout.ts';
 import { hasBlob, hasLink } from './cache/snapshot.ts';
+import { checkTextSize } from './check-text-size.ts';
 import { type ChosenFiles, chooseFiles } from './choose-files.ts';
 import { countWholeBytes } from './download/partial-files.ts';
 import { HubError } from './errors.ts';
@@ -62,8 +63,11 @@ export async function readModelListing(
     if (cached !== undefined) return readRange(cached, begin, end);
     return retry(() => requestRange(client, { repository, commit, file, begin, end, signal }), retrying);
   };
-  const readText = async (path: string) =>
-    Buffer.from(await read(path, 0, byPath.get(path)!.size)).toString('utf8');
+  const readText = async (path: string) => {
+    const file = byPath.get(path)!;
+    checkTextSize(repository, file);
+    return Buffer.from(await read(path, 0, file.size)).toString('utf8');
+  };
   const chosen = await chooseFiles({
     repository,
     quant,
@@ -118,6 +122,7 @@ async function requestRange(client: HubClient, wanted: RangeRequest): Promise<Ui
   const request = {
     path: `/${repository}/resolve/${commit}/${file.path.split('/').map(encodeURIComponent).join('/')}`,
     subject: `${file.path} of ${repository}`,
+    isFile: true,
     repository,
     revision: commit,
     headers: { range: `bytes=${begin}-${end - 1}` },

@@ -219,7 +219,9 @@ describe('a download that fails', () => {
     const failed = fetchModel(NAME, { ...options, endpoint: `http://127.0.0.1:${port}` });
     await expect(failed).rejects.toMatchObject({
       code: 'no_space',
-      message: expect.stringMatching(/^4503\.6 TB are to be downloaded, and the disk of .+ has .+ left/),
+      message: expect.stringMatching(
+        /^4503\.6 TB are to be downloaded, and the disk of .+ has .+ left, of which 16\.8 MB stay free\./,
+      ),
     });
     expect(urls).toHaveLength(1);
     server.close();

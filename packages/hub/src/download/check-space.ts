@@ -16,8 +16,8 @@ export interface DownloadPlan {
   readonly memoryBytes: number;
 }
 
-/** Left free, because a disk that is full to the last byte breaks other programs. */
-const RESERVE_BYTES = 64 * 1024 * 1024;
+/** Left free, because a disk that is full to the last byte breaks other programs. A build leaves as much. */
+const RESERVE_BYTES = 16 * 1024 * 1024;
 
 /** Throws: `no_space`. */
 export async function planDownload(
@@ -25,12 +25,13 @@ export async function planDownload(
   { totalBytes, missingBytes }: Pick<DownloadPlan, 'totalBytes' | 'missingBytes'>,
 ): Promise<DownloadPlan> {
   await mkdir(cacheDir, { recursive: true });
-  const { bavail, bsize } = await statfs(cacheDir);
+  const { bavail, blocks, bsize } = await statfs(cacheDir);
   const freeDiskBytes = bavail * bsize;
-  if (missingBytes + RESERVE_BYTES > freeDiskBytes)
+  // Some file systems do not say it.
+  if (blocks > 0 && missingBytes + RESERVE_BYTES > freeDiskBytes)
     throw new HubError(
       'no_space',
-      `${formatBytes(missingBytes)} are to be downloaded, and the disk of ${cacheDir} has ${formatBytes(freeDiskBytes)} left. Make room there, for example by removing models from it, or choose another folder with HF_HUB_CACHE.`,
+      `${formatBytes(missingBytes)} are to be downloaded, and the disk of ${cacheDir} has ${formatBytes(freeDiskBytes)} left, of which ${formatBytes(RESERVE_BYTES)} stay free. Make room there, for example by removing models from it, or choose another folder with HF_HUB_CACHE.`,
     );
   return { totalBytes, missingBytes, freeDiskBytes, memoryBytes: totalmem() };
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, readlink, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -23,6 +23,15 @@ describe('the record of whole chunks', () => {
     await again.add(99);
     await again.close();
     expect(await readJournal(path, layout)).toEqual(new Set([12, 3, 99]));
+  });
+
+  // Linux has a file that is a full disk, and shows the open files of a process.
+  test.runIf(process.platform === 'linux')('leaves no file open where the disk is full', async () => {
+    await expect(ChunkJournal.create('/dev/full', layout)).rejects.toMatchObject({ code: 'ENOSPC' });
+    const open = await Promise.all(
+      (await readdir('/proc/self/fd')).map(fd => readlink(`/proc/self/fd/${fd}`).catch(() => '')),
+    );
+    expect(open).not.toContain('/dev/full');
   });
 
   test('cut at any byte has only chunks that were added, also when it goes on', async () => {

@@ -20,8 +20,7 @@ export class ChunkJournal {
   /** Begins a new record, in place of any. */
   static async create(path: string, layout: ChunkLayout): Promise<ChunkJournal> {
     const file = await open(path, 'w');
-    await file.appendFile(`${headerOf(layout)}\n`);
-    return new ChunkJournal(file);
+    return ChunkJournal.#begin(file, `${headerOf(layout)}\n`);
   }
 
   /** Continues a record. */
@@ -29,8 +28,18 @@ export class ChunkJournal {
     const text = await readFile(path, 'utf8');
     const file = await open(path, 'a');
     // A torn line would swallow the next one.
-    if (!text.endsWith('\n')) await file.appendFile('\n');
-    return new ChunkJournal(file);
+    return ChunkJournal.#begin(file, text.endsWith('\n') ? '' : '\n');
+  }
+
+  /** Closes the file where the disk has no room for the text. */
+  static async #begin(file: FileHandle, text: string): Promise<ChunkJournal> {
+    try {
+      await file.appendFile(text);
+      return new ChunkJournal(file);
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
   }
 
   async add(chunk: number): Promise<void> {

@@ -78,6 +78,7 @@ function requestFile<T>(
   const request = {
     path: `/${repository}/resolve/${commit}/${path}`,
     subject: `${file.path} of ${repository}`,
+    isFile: true,
     repository,
     revision: commit,
     headers: range === undefined ? {} : { range: `bytes=${range.start}-${range.end - 1}` },

@@ -30,7 +30,11 @@ export async function continueFiles(
     const end = Math.min(size, (chunk + 1) * chunkBytes);
     if (!whole.has(chunk) || end > writtenBytes) missing.add(chunk);
   }
-  return { data, journal: await ChunkJournal.continue(`${blob}${RECORD_SUFFIX}`), missing };
+  const journal = await ChunkJournal.continue(`${blob}${RECORD_SUFFIX}`).catch(async (error: unknown) => {
+    await data.close();
+    throw error;
+  });
+  return { data, journal, missing };
 }
 
 /** The record goes first and comes last, so that none is beside bytes that it does not describe. */
@@ -42,7 +46,12 @@ export async function createFiles(
   const layout = { size, chunkBytes };
   await rm(`${blob}${RECORD_SUFFIX}`, { force: true });
   const data = await open(`${blob}${PARTIAL_SUFFIX}`, 'w+');
-  const journal = await ChunkJournal.create(`${blob}${RECORD_SUFFIX}`, layout);
+  const journal = await ChunkJournal.create(`${blob}${RECORD_SUFFIX}`, layout).catch(
+    async (error: unknown) => {
+      await data.close();
+      throw error;
+    },
+  );
   return {
     data,
     journal,

@@ -8,7 +8,7 @@ import { type RefusedRequest, toRefusal } from './refusals.ts';
 import { SilenceTimer } from './silence-timer.ts';
 import { TransportFailure } from './transport-failure.ts';
 
-export interface HubRequest extends Pick<RefusedRequest, 'subject' | 'repository' | 'revision'> {
+export interface HubRequest extends Pick<RefusedRequest, 'subject' | 'isFile' | 'repository' | 'revision'> {
   /** Below the address of the Hub, beginning with a slash. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -113,10 +113,13 @@ export class HubClient {
     const target = new URL(location, from);
     const isAllowed =
       target.protocol === 'https:' || (target.protocol === 'http:' && from.protocol === 'http:');
-    if (isAllowed) return target;
+    if (isAllowed && target.username === '' && target.password === '') return target;
+    const fault = isAllowed
+      ? `an address of ${target.host} with a user name or password`
+      : `${target.protocol}//${target.host}`;
     throw new HubError(
       'reply_invalid',
-      `${endpoint} redirects from https to ${target.protocol}//${target.host}.`,
+      `${endpoint} redirects from ${from.protocol}//${from.host} to ${fault}, which is not followed.`,
     );
   }
 }

@@ -6,6 +6,8 @@ import { readRetryAfter, TransportFailure } from './transport-failure.ts';
 export interface RefusedRequest {
   /** The thing that was requested, for messages: `org/model`, or a file of it. */
   readonly subject: string;
+  /** A file of a repository that was listed, so the repository exists. */
+  readonly isFile: boolean;
   readonly repository: string;
   readonly revision: string;
   readonly endpoint: string;
@@ -15,19 +17,25 @@ export interface RefusedRequest {
 const TOKEN_HINT =
   'set HF_TOKEN to a token from https://huggingface.co/settings/tokens, or log in with `hf auth login`';
 
+/** Of the Hub's own words. */
+const MAX_REASON_LENGTH = 300;
+
 /** The error of a reply with a status of 400 or more. It never holds the token. */
 export function toRefusal(
   { status, headers }: { readonly status: number; readonly headers: Headers },
   request: RefusedRequest,
 ): HubError | TransportFailure {
-  const { subject, repository, revision, endpoint, hasToken } = request;
+  const { subject, isFile, repository, revision, endpoint, hasToken } = request;
   const code = headers.get('x-error-code');
-  if (status === 429)
+  if (status === 429) {
+    const retryAfterMs = readRetryAfter(headers.get('retry-after'), Date.now());
+    const wait = retryAfterMs === undefined ? '' : ` and asks to wait ${Math.ceil(retryAfterMs / 1000)} s`;
     return new TransportFailure(
       'rate-limited',
-      `${endpoint} limits the rate of requests (429)${hasToken ? '' : `; with a token the limit is higher: ${TOKEN_HINT}`}.`,
-      { retryAfterMs: readRetryAfter(headers.get('retry-after'), Date.now()) },
+      `${endpoint} limits the rate of requests (429)${wait}${hasToken ? '' : `; with a token the limit is higher: ${TOKEN_HINT}`}.`,
+      { retryAfterMs },
     );
+  }
   if (status === 408 || status >= 500)
     return new TransportFailure('busy', `${endpoint} answered ${status} for ${subject}.`, {
       retryAfterMs: readRetryAfter(headers.get('retry-after'), Date.now()),
@@ -39,7 +47,9 @@ export function toRefusal(
     );
   if (code === 'RevisionNotFound')
     return new HubError('not_found', `${repository} has no revision "${revision}" at ${endpoint}.`);
-  if (code === 'EntryNotFound') return new HubError('not_found', `${subject} does not exist at ${endpoint}.`);
+  // Mirrors send no code.
+  if (code === 'EntryNotFound' || (status === 404 && isFile))
+    return new HubError('not_found', `${subject} does not exist at ${endpoint}.`);
   if (status === 401 && hasToken)
     return new HubError(
       'access_denied',
@@ -51,6 +61,10 @@ export function toRefusal(
       'repository_not_found',
       `${repository} does not exist at ${endpoint}, or it is private. Check the name; for a private model ${TOKEN_HINT}.`,
     );
+  // Of a repository that was disabled, for example, whatever the token may do.
+  const reason = headers.get('x-error-message')?.slice(0, MAX_REASON_LENGTH);
+  if (status === 403 && reason)
+    return new HubError('access_denied', `${endpoint} refuses ${subject} (403): ${reason}`);
   if (status === 403)
     return new HubError(
       'access_denied',

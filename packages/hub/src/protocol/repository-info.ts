@@ -32,6 +32,7 @@ export async function fetchRepositoryInfo(
   const request: HubRequest = {
     path: `/api/models/${repository}/revision/${encodeURIComponent(revision)}?blobs=true`,
     subject: `the list of files of ${repository}`,
+    isFile: false,
     repository,
     revision,
     headers: { accept: 'application/json' },
@@ -52,7 +53,11 @@ export async function fetchRepositoryInfo(
   } catch (cause) {
     throw invalid(repository, 'is not JSON', cause);
   }
-  return parseRepositoryInfo(repository, parsed);
+  const info = parseRepositoryInfo(repository, parsed);
+  // A mirror that ignores revisions would serve another model than the one that was pinned.
+  if (isHex(revision, 40) && info.commit !== revision)
+    throw invalid(repository, `is of the commit ${info.commit}, and ${revision} was asked for`);
+  return info;
 }
 
 /** Checks the fields that are used. Throws: `reply_invalid`. */
@@ -76,8 +81,9 @@ function parseFile(repository: string, value: unknown): RepositoryFile {
   throw invalid(repository, `has no hash for ${path}`);
 }
 
-/** Whether the path stays in its folder, on every operating system. */
+/** Whether the path stays in its folder, on every operating system, and can be sent in an address. */
 function isSafePath(path: string): boolean {
+  if (!path.isWellFormed()) return false;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they have no place in a file name.
   if (path.length > 1_024 || /[\\:\u0000-\u001f]/.test(path)) return false;
   return path.split('/').every(part => part !== '' && part !== '.' && part !== '..');
