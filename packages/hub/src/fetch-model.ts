@@ -2,11 +2,12 @@
 
 import { RepositoryFolder } from './cache/layout.ts';
 import { readRef } from './cache/snapshot.ts';
+import { toWriteFailure } from './cache/write-failure.ts';
 import { findCachedModel } from './cached-model.ts';
 import { fetchListed } from './download-snapshot.ts';
 import { HubError } from './errors.ts';
 import type { Fetch, FetchedModel, FetchModelOptions } from './fetch-options.ts';
-import { type HubSettings, readHubSettings } from './hub-settings.ts';
+import { readHubSettings } from './hub-settings.ts';
 import { formatModelReference, type ModelReference, parseModelReference } from './model-reference.ts';
 import { withConnectionAdvice } from './protocol/connection-advice.ts';
 import { HubClient } from './protocol/hub-client.ts';
@@ -42,7 +43,7 @@ export async function fetchModel(
   try {
     return info === undefined ? cached! : await fetchListed(fetch, info);
   } catch (error) {
-    throw toWriteFailure(error, settings);
+    throw await toWriteFailure(error, settings.cacheDir);
   }
 }
 
@@ -76,21 +77,6 @@ function refuseOffline({ reference, settings }: Fetch): never {
     'not_cached',
     `${formatModelReference(reference)} is not, or not completely, in the cache ${settings.cacheDir}, and downloads are off (--offline or HF_HUB_OFFLINE).`,
   );
-}
-
-const WRITE_FAULTS: Readonly<Record<string, string>> = {
-  ENOSPC: 'the disk is full',
-  EDQUOT: 'the quota of the disk is used up',
-  EACCES: 'its permissions do not allow it',
-  EPERM: 'its permissions do not allow it',
-  EROFS: 'its disk is read-only',
-};
-
-function toWriteFailure(error: unknown, { cacheDir }: HubSettings): unknown {
-  const { code, syscall } = error as NodeJS.ErrnoException;
-  if (error instanceof HubError || syscall === undefined || code === undefined) return error;
-  const fault = WRITE_FAULTS[code] ?? code;
-  return new HubError('write_failed', `The cache ${cacheDir} cannot be written: ${fault}.`, { cause: error });
 }
 
 function dropUndefined(tuning: Partial<Tuning> = {}): Partial<Tuning> {
