@@ -1,6 +1,6 @@
 // ONNX exports of other programs: their model folders, and refusals.
 
-import { cp, readFile, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MANIFEST_FILE } from '@ortler/engine/graph-contract';
 import { type FoundGraph, type FoundNode, readGraph } from '@ortler/onnx';
@@ -8,6 +8,7 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { buildModel } from '../src/build-model.ts';
 import { ensureModel } from '../src/ensure-model.ts';
 import { checkExport, type ExportToCheck } from '../src/exported/check-export.ts';
+import { describeModel } from '../src/inspect/describe-model.ts';
 import { writeOptimumModel } from '../src/testing/optimum-model.ts';
 import { createTinyCheckpoint } from '../src/testing/tiny-model.ts';
 import { temporaryFolder } from './temporary-folder.ts';
@@ -170,6 +171,30 @@ describe('an exported folder that cannot run', () => {
       code: 'source_invalid',
       message: expect.stringMatching(/is not an ONNX model/),
     });
+  });
+
+  it.each<[string, (data: string) => Promise<void>, RegExp]>([
+    [
+      'a pointer of Git LFS',
+      data => writeFile(data, 'version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 12345\n'),
+      /is a pointer of Git LFS, not the weights: fetch them with "git lfs pull"$/,
+    ],
+    ['cut', data => truncate(data, 5_000), /is truncated: the graph names .+ it ends at byte 5000$/],
+    [
+      'a folder',
+      async data => {
+        await rm(data);
+        await mkdir(data);
+      },
+      /is not a file$/,
+    ],
+  ])('is refused when its data file is %s, by a description too', async (_, spoil, fault) => {
+    const file = graphFile('model.onnx_data');
+    await spoil(file);
+    await refusal().toMatchObject({ file, message: expect.stringMatching(fault) });
+    const described = await describeModel(source, { variant: 'kernels' });
+    expect(described.fault).toMatch(fault);
+    expect(described.fault).toContain(file);
   });
 
   it('is refused when its graph is something else', async () => {

@@ -40,6 +40,11 @@ export class ProtoFile {
     this.length = fstatSync(this.#descriptor).size;
   }
 
+  /** Whether its first bytes are this text, in ASCII. */
+  beginsWith(text: string): boolean {
+    return this.length >= text.length && Buffer.from(this.#read(0, text.length)).toString('latin1') === text;
+  }
+
   /** The fields of the message in `[start, end)`, in their order. Throws: `MalformedProto`. */
   *fields(start = 0, end = this.length): Generator<ProtoField> {
     let position = start;

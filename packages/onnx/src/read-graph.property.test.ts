@@ -72,6 +72,13 @@ describe('readGraph', () => {
     ]);
   });
 
+  it('names a pointer of Git LFS', () => {
+    writeFileSync(file, 'version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 12345\n');
+    expect(() => readGraph(file)).toThrow(
+      `${file} is not an ONNX model: this is a pointer of Git LFS: fetch the model with "git lfs pull"`,
+    );
+  });
+
   it('reads any damaged file or refuses it with its name', () => {
     const damage = fc.record({
       length: fc.integer({ min: 0, max: bytes.length }),

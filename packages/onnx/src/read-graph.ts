@@ -10,6 +10,9 @@ const NODE = { input: 1, output: 2, name: 3, opType: 4, attribute: 5, domain: 7 
 const ATTRIBUTE = { name: 1, integer: 3 } as const;
 const TENSOR = { dims: 1, type: 2, name: 8, externalData: 13 } as const;
 
+/** Start of a Git LFS pointer, which a clone without Git LFS has in place of the file. */
+const GIT_LFS_START = 'version ';
+
 export interface FoundNode {
   readonly path: string;
   readonly opType: string;
@@ -53,6 +56,8 @@ export function readGraph(path: string): FoundGraph {
   let file: ProtoFile | undefined;
   try {
     file = new ProtoFile(path);
+    if (file.beginsWith(GIT_LFS_START))
+      throw new MalformedProto('this is a pointer of Git LFS: fetch the model with "git lfs pull"');
     const graph = [...file.fields()].find(({ number }) => number === GRAPH_FIELD);
     if (graph === undefined) throw new MalformedProto('there is no graph');
     return graphOf(file, graph);

@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { realpath, rm } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import {
   GRAPH_FORMAT_VERSION,
   type GraphVariant,
@@ -17,6 +17,7 @@ import { copyCompanions } from '../copy-companions.ts';
 import { ModelBuildError } from '../errors.ts';
 import { type HashOptions, hashFolders } from '../file-hashes.ts';
 import { writing } from '../write-failed.ts';
+import { checkDataFiles } from './check-data-files.ts';
 import { checkExport } from './check-export.ts';
 import { explainMissingGraph } from './explain-missing-graph.ts';
 import { LAYOUT_NAMES } from './export-settings.ts';
@@ -46,15 +47,10 @@ export async function ensureExport(options: EnsureExportOptions): Promise<string
   const settings = await readExportSettings(layout, sourceDir);
   const graph = readExportedGraph(graphFile);
   const facts = checkExport({ graphFile, layout: LAYOUT_NAMES[layout], graph, settings, variant });
-  const dataFiles = new Set([...graph.weights.values()].flatMap(({ file }) => file ?? []));
-  const outside = [...dataFiles].find(file => file !== basename(file));
-  if (outside !== undefined) {
-    const message = `${graphFile} has weights in "${outside}"; they must be in files beside it`;
-    throw new ModelBuildError('unsupported', message, { file: graphFile });
-  }
+  const dataFiles = await checkDataFiles(graphFile, graph);
 
   const stampDir = join(cacheDir, 'stamps');
-  const dataNames = [...dataFiles].map(file => join(dirname(graphName), file));
+  const dataNames = dataFiles.map(file => join(dirname(graphName), file));
   const names = [...settings.sources, graphName, ...dataNames];
   const sourceStamps = await stampPathFor(sourceDir, stampDir);
   const [hashes] = await hashFolders([{ folder: sourceDir, names, stampPath: sourceStamps }], {

@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import type { GraphVariant } from '@ortler/engine/graph-contract';
 import { ModelBuildError } from '../errors.ts';
+import { checkDataFiles } from '../exported/check-data-files.ts';
 import { checkExport } from '../exported/check-export.ts';
 import { LAYOUT_NAMES } from '../exported/export-settings.ts';
 import type { ExportedFiles } from '../exported/find-exports.ts';
@@ -56,6 +57,7 @@ export async function describeExport({
     const settings = await readExportSettings(layout, folder);
     const graph = readExportedGraph(graphFile);
     const facts = checkExport({ graphFile, layout: LAYOUT_NAMES[layout], graph, settings, variant });
+    await checkDataFiles(graphFile, graph);
     const { layerCount, headCount, kvHeadCount, headSize, hiddenSize, vocabSize } = facts;
     return {
       ...base,
