@@ -98,6 +98,18 @@ describe('a model by its name', () => {
     expect((await ortler(['models', 'list'])).out).not.toContain('quants');
   });
 
+  it('is inspected in the folder for temporary files, which is named where it takes none', async () => {
+    const { code, err } = await ortler(['inspect', NAME], {
+      HF_HOME: join(folder, 'empty'),
+      TMPDIR: join(folder, 'none'),
+      TEMP: join(folder, 'none'),
+    });
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: `The folder for temporary files ${join(folder, 'none')} cannot be written: it does not exist. Choose another with the variable TMPDIR (on Windows TEMP).\n`,
+    });
+  });
+
   it('is inspected by its headers: nothing of it is downloaded, and nothing is kept', async () => {
     const inspected = await ortler(['inspect', NAME, '--device', 'cpu'], { HF_HOME: join(folder, 'empty') });
     expect(inspected).toMatchObject({ code: 0, err: '' });

@@ -8,6 +8,7 @@ import { type ChosenFiles, chooseFiles } from './choose-files.ts';
 import { countWholeBytes } from './download/partial-files.ts';
 import { HubError } from './errors.ts';
 import type { FetchModelOptions } from './fetch-options.ts';
+import { formatBytes } from './format-bytes.ts';
 import { readHubSettings } from './hub-settings.ts';
 import { type ModelReference, parseModelReference } from './model-reference.ts';
 import { withConnectionAdvice } from './protocol/connection-advice.ts';
@@ -16,6 +17,9 @@ import { fetchRepositoryInfo, type RepositoryFile } from './protocol/repository-
 import { retry } from './protocol/retry.ts';
 import { TransportFailure } from './protocol/transport-failure.ts';
 import { DEFAULT_TUNING } from './tuning.ts';
+
+/** Of one range, which is held in memory. The longest header that is read, that of a GGUF file, may have as much. */
+const MAX_READ_BYTES = 256 * 1024 * 1024;
 
 export interface ListedFile {
   /** Relative to the repository, with slashes. */
@@ -59,6 +63,13 @@ export async function readModelListing(
 
   const read = async (path: string, begin: number, end: number): Promise<Uint8Array> => {
     const file = byPath.get(path)!;
+    if (end - begin > MAX_READ_BYTES) {
+      const limit = `at most ${formatBytes(MAX_READ_BYTES)} of a file are read to describe a model`;
+      throw new HubError(
+        'reply_invalid',
+        `${path} of ${repository} is listed with ${formatBytes(file.size)}; ${limit}.`,
+      );
+    }
     const cached = await cachedPath(folder, commit, file);
     if (cached !== undefined) return readRange(cached, begin, end);
     return retry(() => requestRange(client, { repository, commit, file, begin, end, signal }), retrying);

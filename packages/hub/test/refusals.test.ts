@@ -143,6 +143,23 @@ test('an index of shards that is no small text is refused before it is asked for
   server.close();
 });
 
+test('a range that would fill the memory is refused before it is asked for', async () => {
+  const { options } = await temporaryHub({});
+  const siblings = [{ rfilename: 'a.gguf', size: 2 ** 40, blobId: 'b'.repeat(40) }];
+  const server = createServer((_, response) =>
+    response.end(JSON.stringify({ sha: 'a'.repeat(40), siblings })),
+  ).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const listing = await readModelListing('org/model', { ...options, endpoint: `http://127.0.0.1:${port}` });
+  await expect(listing.read('a.gguf', 0, 2 ** 40)).rejects.toMatchObject({
+    code: 'reply_invalid',
+    message:
+      'a.gguf of org/model is listed with 1.1 TB; at most 268.4 MB of a file are read to describe a model.',
+  });
+  server.close();
+});
+
 test('a refusal says that the cache has a copy', async () => {
   const { hub, options } = await temporaryHub(repositories);
   await fetchModel('org/open', options);

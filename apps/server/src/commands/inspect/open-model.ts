@@ -4,11 +4,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
 import { fetchModel, type ListedFile, parseModelSource, readModelListing } from '@ortler/hub';
-import { writeHeaders } from '@ortler/model-builder';
+import { explainUnwritable, writeHeaders } from '@ortler/model-builder';
 import type { DeviceChoice } from '@ortler/onnxruntime';
 import { createGraphChoice } from '../../models/choose-graph.ts';
 import { toHubOptions } from '../../models/hub-options.ts';
 import type { HubConfig } from '../fetch-source.ts';
+import { UserError } from '../user-error.ts';
 
 export interface OpenedModel {
   readonly path: string;
@@ -30,7 +31,7 @@ export interface Download {
   readonly missingBytes: number;
 }
 
-/** Mutates: the disk, until it is closed. Throws: `HubError`. */
+/** Mutates: the disk, until it is closed. Throws: `HubError`, `UserError`. */
 export async function openModel(
   source: string,
   config: HubConfig,
@@ -53,7 +54,10 @@ export async function openModel(
   const { commit, files, entry, read } = await readModelListing(parsed.reference, options);
   const totalBytes = files.reduce((sum, { size }) => sum + size, 0);
   const missingBytes = files.reduce((sum, file) => sum + file.missingBytes, 0);
-  const folder = await mkdtemp(join(tmpdir(), 'ortler-inspect-'));
+  const parent = tmpdir();
+  const folder = await mkdtemp(join(parent, 'ortler-inspect-')).catch(async (error: unknown) => {
+    throw await toWriteFailure(error, parent);
+  });
   const close = () => rm(folder, { recursive: true, force: true });
   try {
     const emptyFiles = await writeHeaders(folder, { files, read });
@@ -62,6 +66,14 @@ export async function openModel(
     return { path, emptyFiles, download: { commit, files, totalBytes, missingBytes }, explain, close };
   } catch (error) {
     await close();
-    throw error;
+    throw await toWriteFailure(error, parent);
   }
+}
+
+async function toWriteFailure(error: unknown, folder: string): Promise<unknown> {
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  if (code === undefined || syscall === undefined) return error;
+  const reason = code === 'ENOENT' ? 'it does not exist' : await explainUnwritable(folder, error);
+  const message = `The folder for temporary files ${folder} cannot be written: ${reason}. Choose another with the variable TMPDIR (on Windows TEMP).`;
+  return new UserError(message, { cause: error });
 }
