@@ -15,6 +15,19 @@ function choose(paths: readonly string[], { quant, index = '', choice }: Given =
 }
 
 describe('the files that a build needs', () => {
+  // A search of the list for each shard would take minutes, on the thread that serves all requests.
+  test('are found at once in an index and a repository of tens of thousands', async () => {
+    const shards = Array.from(
+      { length: 50_000 },
+      (_, i) => `model-${String(i).padStart(6, '0')}.safetensors`,
+    );
+    const index = JSON.stringify({
+      weight_map: Object.fromEntries(shards.map((name, i) => [`t${i}`, name])),
+    });
+    const { weights } = await choose(['config.json', INDEX, ...shards], { index });
+    expect(weights).toHaveLength(shards.length);
+  });
+
   test('are configuration, tokenizer, template and weights of a checkpoint', async () => {
     const needed = ['config.json', 'generation_config.json', 'tokenizer.json', 'tokenizer_config.json'];
     const templates = ['chat_template.jinja', 'special_tokens_map.json', 'merges.txt', 'vocab.json'];

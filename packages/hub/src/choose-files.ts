@@ -50,7 +50,8 @@ const GRAPH_COMPANION = /^genai_config\.json$/;
 /** Throws: `unsupported` for other formats, `not_found` for missing files or quantisations, and the errors of `readText`. */
 export async function chooseFiles(listing: Listing): Promise<ChosenFiles> {
   const { repository, paths, quant } = listing;
-  const has = (path: string) => paths.includes(path);
+  const all = new Set(paths);
+  const has = (path: string) => all.has(path);
   const isCheckpoint = has(WEIGHTS) || has(INDEX);
   if (quant !== undefined || (!isCheckpoint && !has(ADAPTER_WEIGHTS) && hasGguf(paths))) {
     const chosen = chooseGguf(repository, paths, quant);

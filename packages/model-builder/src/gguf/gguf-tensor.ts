@@ -191,7 +191,8 @@ class GgufTensorRows implements CheckpointTensor {
   /** `firstBlock`: the number of the first one, for the message. */
   #checkFinite(halves: Uint16Array, firstBlock: number): void {
     const i = firstNotFinite16(halves);
-    if (i !== undefined) throw this.#notFinite(`the scale or minimum of block ${firstBlock + i} is not`);
+    if (i !== undefined)
+      throw this.#notFinite(`the scale or minimum of block ${firstBlock + i} is NaN or infinite`);
   }
 
   async #bytes(from: number, count: number): Promise<Uint8Array> {
