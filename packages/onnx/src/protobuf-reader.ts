@@ -11,6 +11,8 @@ const FIXED32 = 5;
 const WINDOW_BYTES = 64 * 1024;
 /** Names, small messages and attributes are far smaller: a larger field means that the file is malformed. */
 const LONGEST_CONTENT_BYTES = 1 << 20;
+/** The same for lists of integers that are read, which are dimensions: one that is malformed would take many times its bytes. */
+const LONGEST_INTEGERS_BYTES = 1 << 12;
 
 /** One field of a message. */
 export interface ProtoField {
@@ -65,6 +67,8 @@ export class ProtoFile {
   /** Integers of a field that holds one, or several packed. */
   integers({ start, end, value }: ProtoField): number[] {
     if (start === end) return [Number(BigInt.asIntN(64, value))];
+    if (end - start > LONGEST_INTEGERS_BYTES)
+      throw malformed(start, `a list of integers has ${end - start} bytes`);
     const values: number[] = [];
     for (let position = start; position < end; ) {
       const item = this.#varint(position, end);

@@ -79,6 +79,20 @@ describe('readGraph', () => {
     );
   });
 
+  it('refuses a weight with more dimensions than any has', () => {
+    const field = (number: number, content: Buffer) => {
+      const length = content.length;
+      const varint = [length & 0x7f, (length >> 7) & 0x7f, length >> 14].map((byte, i) =>
+        i < 2 ? byte | 0x80 : byte,
+      );
+      return Buffer.concat([Buffer.from([(number << 3) | 2, ...varint]), content]);
+    };
+    writeFileSync(file, field(7, field(5, field(1, Buffer.alloc(200_000, 1)))));
+    expect(() => readGraph(file)).toThrow(
+      `${file} is not an ONNX model: at byte 12, a list of integers has 200000 bytes`,
+    );
+  });
+
   it('reads any damaged file or refuses it with its name', () => {
     const damage = fc.record({
       length: fc.integer({ min: 0, max: bytes.length }),
