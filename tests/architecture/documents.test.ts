@@ -4,32 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { REPOSITORY, sourceFiles } from './imports.ts';
-
-/** Folders whose pages count, and groups of folders with a README each. */
-const FOLDERS = [
-  '.',
-  'docs',
-  'docs/adr',
-  'bench',
-  'bench/history',
-  'bench/model-builder',
-  'bench/peers',
-  'models/demo',
-  'tests',
-];
-const GROUPS = ['packages', 'apps', 'examples'];
-
-function pages(): readonly string[] {
-  const folders = [
-    ...FOLDERS,
-    ...GROUPS.flatMap(group => readdirSync(join(REPOSITORY, group)).map(name => join(group, name))),
-  ];
-  return folders.flatMap(folder =>
-    readdirSync(join(REPOSITORY, folder))
-      .filter(name => name.endsWith('.md'))
-      .map(name => join(folder, name)),
-  );
-}
+import { pages } from './pages.ts';
 
 /** Targets of links to files, without the places inside them. */
 function linksOf(page: string): readonly string[] {

@@ -18,7 +18,10 @@ export interface Example {
   /** Name of the file to write. */
   readonly file: string;
   readonly source: string;
-  /** What it prints: the comment after each `console.log(...)` and `process.stdout.write(...)`. */
+  /**
+   * What it prints: the comment after each `console.log(...)` and `process.stdout.write(...)`, at the end of the line or on the
+   * next one.
+   */
   readonly output: string;
   /** Part of another example, which runs it: a block that begins with a file name in a comment. */
   readonly isPart: boolean;
@@ -38,7 +41,7 @@ export function readExamples(name: string): readonly Example[] {
   if (blocks.length === 0) throw new Error(`The README of ${name} has no example.`);
   return blocks.map((source, i) => {
     const part = /^\/\/ (\S+\.ts)\n/.exec(source)?.[1];
-    const printed = [...source.matchAll(/\b(console\.log|process\.stdout\.write)\(.*\); \/\/ (.*)$/gm)].map(
+    const printed = [...source.matchAll(/\b(console\.log|process\.stdout\.write)\(.*\);\s\/\/ (.*)$/gm)].map(
       ([, call, text]) => (call === 'console.log' ? `${text}\n` : text),
     );
     return {

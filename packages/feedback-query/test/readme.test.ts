@@ -1,15 +1,11 @@
-// The README is correct: its examples are files that run here, its grammar table is generated.
+// The README is correct: its grammar table is generated, its limits are those of the code.
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { GRAMMAR } from '../src/parse/grammar.ts';
 import { grammarJsonSchema, grammarMarkdown } from '../src/parse/grammar-docs.ts';
 import { DEFAULT_QUERY_LIMITS } from '../src/parse/limits.ts';
-import { result as explained } from './examples/explain.ts';
-import { result as found } from './examples/query-sqlite.ts';
-import { result as refused } from './examples/refuse.ts';
 
-const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');
-const README = read('../README.md');
+const README = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
 
 /** Tables without the spaces that line their columns up. */
 function withPlainTables(markdown: string): string {
@@ -18,25 +14,6 @@ function withPlainTables(markdown: string): string {
 }
 
 describe('README', () => {
-  it.each(['query-sqlite', 'refuse', 'explain'])('shows the example %s as it runs', name => {
-    expect(README).toContain(`\`\`\`ts\n${read(`./examples/${name}.ts`)}\`\`\``);
-  });
-
-  it('has examples that give what their comments say', () => {
-    expect(found).toEqual([
-      { id: 'f1', 'payload.score': 0.9 },
-      { id: 'f2', 'payload.score': '0.7' },
-    ]);
-    expect(refused).toEqual([
-      { code: 'unknown_field', fault: 'unanswerable', path: 'query.$expr.$eq.0.$getField' },
-      { code: 'missing', fault: 'malformed', path: 'query.$expr.$eq.1' },
-    ]);
-    expect(explained).toBe(
-      'select count(*) as "c0" from "feedback" as "f" where f.project_id = $1::text AND ' +
-        '(NOT coalesce((f.creator = $2::text), false)) limit $3::bigint offset $4::bigint',
-    );
-  });
-
   it('shows the generated grammar table', () => {
     expect(withPlainTables(README)).toContain(withPlainTables(grammarMarkdown()));
   });
