@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { ALL_SETTINGS, addSettings, configFrom, type Flags } from '../command-settings.ts';
 import { outliveOutput, processTerminal } from '../terminal.ts';
 import { UserError } from '../user-error.ts';
+import { adviseOnOption } from './other-servers-options.ts';
 
 const EXAMPLES = `
 A flag overrides its variable, a variable overrides the default.
@@ -27,6 +28,7 @@ export function registerServeCommand(program: Command): void {
       .argument('[models...]', 'names or paths of models, as for --models'),
     ALL_SETTINGS,
   )
+    .configureOutput({ outputError: (text, write) => write(adviseOnOption(text)) })
     .addHelpText('after', EXAMPLES)
     .action(async (models: readonly string[], flags: Flags) => {
       outliveOutput();
