@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -80,6 +81,12 @@ describe('a GGUF file', () => {
     expect(await failure(join(folder, 'none.gguf'))).toMatchObject({ code: 'unreadable' });
     expect(await failure(folder)).toMatchObject({ code: 'unreadable' });
   });
+});
+
+it.skipIf(process.platform === 'win32')('a pipe is refused without waiting for its writer', async () => {
+  const path = join(folder, 'pipe.gguf');
+  execFileSync('mkfifo', [path]);
+  await expect(GgufModel.open(path)).rejects.toThrow(/pipe\.gguf is not a file/);
 });
 
 describe('refuses', () => {

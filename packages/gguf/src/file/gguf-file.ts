@@ -1,12 +1,16 @@
 // One GGUF file: the whole header is read and checked on opening, bytes of tensors are read on demand.
 // Format: magic, version, counts; key-value pairs; tensor descriptions; padding; tensors.
 
+import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { GgufError } from '../errors.ts';
 import type { GgufMetadata } from '../metadata.ts';
 import { HeaderReader } from './header-reader.ts';
 import { readMetadata, SMALLEST_PAIR_BYTES } from './read-metadata.ts';
 import { type GgufTensor, placeTensors, readTensorInfos, SMALLEST_TENSOR_BYTES } from './read-tensors.ts';
+
+/** Without blocking: a pipe would wait for its writer before it is refused. Windows has no such flag. */
+const READ_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 const MAGIC = 'GGUF';
 /** Start of a Git LFS pointer, which a clone without Git LFS has in place of the file. */
@@ -45,7 +49,7 @@ export class GgufFile {
 
   /** Throws: `unreadable`, `corrupt`, `unsupported`. */
   static async open(path: string): Promise<GgufFile> {
-    const handle = await open(path, 'r').catch((cause: unknown) => {
+    const handle = await open(path, READ_FLAGS).catch((cause: unknown) => {
       const { code } = cause as NodeJS.ErrnoException;
       const reason = code === 'ENOENT' ? 'does not exist' : `cannot be opened (${code})`;
       throw new GgufError('unreadable', `${path} ${reason}`, { file: path, cause });
