@@ -92,17 +92,23 @@ const openTestPostgres: OpenTestDatabase = async ({ queryTimeLimitMs = DEFAULT_L
   return closingWith(database, drop);
 };
 
-/** Makes an empty database on the test server, for tests that open it themselves, more than once. */
-export async function createPostgresDatabase(): Promise<{ url: string; drop: () => Promise<void> }> {
+/**
+ * Makes an empty database on the test server, for tests that open it themselves, more than once.
+ * @param options SQL of `create database`.
+ */
+export async function createPostgresDatabase(
+  options = '',
+): Promise<{ url: string; drop: () => Promise<void> }> {
   const name = `ortler_test_${randomBytes(6).toString('hex')}`;
-  await runOnServer(`create database ${name}`);
+  await runOnServer(`create database ${name} ${options}`);
   const url = new URL(TEST_POSTGRES_URL!);
   url.pathname = `/${name}`;
   return { url: url.href, drop: () => runOnServer(`drop database ${name} with (force)`) };
 }
 
-async function runOnServer(statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: TEST_POSTGRES_URL });
+/** Runs SQL on the test server, outside the pools of a `Database`. */
+export async function runOnServer(statement: string, url = TEST_POSTGRES_URL): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
     await client.query(statement);

@@ -11,9 +11,11 @@ import { createStorageDialect, type StatementTrace, type StorageDialectOptions }
 import type { Tables } from '../tables.ts';
 import { boundAnswers } from './bounded-pool.ts';
 import { boundStatements } from './bounded-statements.ts';
+import { checkEncoding } from './check-encoding.ts';
 import { createEndingPool } from './ending-pool.ts';
 import { createPostgresQueries } from './postgres-queries.ts';
 import { readCondition } from './read-condition.ts';
+import { sessionOptions } from './session-options.ts';
 
 /** Connections of each pool. Source: PostgreSQL takes 100 by default, and several servers share them. */
 const POOL_SIZE = 10;
@@ -26,6 +28,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const STATEMENT_TIMEOUT_MS = 30_000;
 /** A reading statement that PostgreSQL has not ended so long after its timeout never ends. Unit: milliseconds. */
 const READING_GRACE_MS = 5_000;
+const READ_ONLY = { default_transaction_read_only: 'on' };
 /** Health checks: one connection, and no patience. */
 const CHECKS: pg.PoolConfig = { max: 1, connectionTimeoutMillis: 1_000, query_timeout: 1_000 };
 
@@ -37,13 +40,16 @@ export async function openPostgres(
 ): Promise<Database> {
   const trace = traceStatement?.bind(undefined, 'postgresql');
   const db = openHandle(boundStatements(createPool(url, { query_timeout: STATEMENT_TIMEOUT_MS })), { trace });
-  const reading = { statement_timeout: queryTimeLimitMs, options: '-c default_transaction_read_only=on' };
+  const reading = { statement_timeout: queryTimeLimitMs };
   const limitMs = queryTimeLimitMs + READING_GRACE_MS;
-  const readers = boundAnswers(createPool(url, reading), { maxLength: MAX_RESULT_LENGTH, limitMs });
+  const readers = boundAnswers(createPool(url, reading, READ_ONLY), {
+    maxLength: MAX_RESULT_LENGTH,
+    limitMs,
+  });
   const reader = openHandle(readers, { isReader: true, trace });
   // A connection of its own, so that a health check does not wait for other statements, nor behind one that hangs.
   const checker = openHandle(boundStatements(createPool(url, CHECKS)));
-  const queries = createPostgresQueries(createPool(url, { ...reading, max: QUERY_POOL_SIZE }), {
+  const queries = createPostgresQueries(createPool(url, { ...reading, max: QUERY_POOL_SIZE }, READ_ONLY), {
     limitMs,
     cancelBackend: async processId => void (await sql`select pg_cancel_backend(${processId})`.execute(db)),
   });
@@ -57,7 +63,7 @@ export async function openPostgres(
   try {
     // A migration of a large table may take its time.
     const migrating = openHandle(createPool(url, { max: 1 }));
-    await migrate(migrating, 'postgres').finally(() => migrating.destroy());
+    await prepare(migrating).finally(() => migrating.destroy());
     return database;
   } catch (error) {
     await database.close();
@@ -65,6 +71,11 @@ export async function openPostgres(
       cause: error,
     });
   }
+}
+
+async function prepare(db: Kysely<Tables>): Promise<void> {
+  await checkEncoding(db);
+  await migrate(db, 'postgres');
 }
 
 /** The version of a PostgreSQL server. Changes nothing. Throws: when it does not answer. */
@@ -89,9 +100,14 @@ function openHandle(
   return new Kysely<Tables>({ dialect: createStorageDialect(dialect, guard) });
 }
 
-function createPool(url: string, settings: pg.PoolConfig): pg.Pool {
+/** @param sessionSettings Settings of each connection, beside those of all pools. */
+function createPool(
+  url: string,
+  settings: pg.PoolConfig,
+  sessionSettings?: Readonly<Record<string, string>>,
+): pg.Pool {
   const pool = createEndingPool({
-    connectionString: url,
+    ...sessionOptions(url, sessionSettings),
     max: POOL_SIZE,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     application_name: 'ortler',

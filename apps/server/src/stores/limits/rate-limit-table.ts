@@ -2,12 +2,14 @@
 
 import { type Kysely, sql } from 'kysely';
 import { columnTypes } from '../../db/column-types.ts';
+import { hasTable } from '../../db/postgres/has-table.ts';
 import type { RateLimitTables } from '../../db/tables/rate-limits.ts';
 
 /** Creates the table if it does not exist. */
 export async function createRateLimitTable<Tables extends RateLimitTables>(
   db: Kysely<Tables>,
 ): Promise<void> {
+  if (await hasTable(db, 'rate_limit_uses')) return;
   const { text, integer } = columnTypes('postgres');
   await db.schema
     .createTable('rate_limit_uses')

@@ -4,6 +4,7 @@
 import type { Kysely } from 'kysely';
 import { columnTypes } from '../../db/column-types.ts';
 import type { DatabaseKind } from '../../db/database.ts';
+import { hasTable } from '../../db/postgres/has-table.ts';
 import type { UsageTables } from '../../db/tables/usage.ts';
 
 /** What is counted. */
@@ -21,6 +22,8 @@ export async function createUsageTables<Tables extends UsageTables>(
   db: Kysely<Tables>,
   kind: DatabaseKind,
 ): Promise<void> {
+  // The last one that is created.
+  if (kind === 'postgres' && (await hasTable(db, 'usage_writers'))) return;
   const { text, integer, tableEnd } = columnTypes(kind);
   let table = db.schema.createTable('usage').ifNotExists();
   for (const name of USAGE_KEYS)
