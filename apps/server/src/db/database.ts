@@ -30,6 +30,8 @@ export interface Database {
   /** Reads only, off the main thread and with a time limit. */
   readonly reader: Kysely<Tables>;
   readonly queries: QueryReader;
+  /** For what an operator starts and what may take hours, such as an index: without the time limit that `db` may have. */
+  readonly maintenance: Kysely<Tables>;
   /**
    * Runs all statements of `work` or none. Inside, use only the given transaction: on SQLite a statement on `db`
    * would deadlock.
@@ -43,6 +45,8 @@ export interface Database {
 }
 
 export interface DatabaseHandles extends Pick<Database, 'db' | 'reader' | 'queries' | 'condition'> {
+  /** Default: `db`. */
+  readonly maintenance?: Kysely<Tables>;
   /** Called before the handles are closed. */
   readonly onClose?: () => void | Promise<void>;
 }
@@ -50,13 +54,14 @@ export interface DatabaseHandles extends Pick<Database, 'db' | 'reader' | 'queri
 /** Combines the handles. */
 export function createDatabase(
   kind: DatabaseKind,
-  { db, reader, queries, condition, onClose }: DatabaseHandles,
+  { db, reader, queries, maintenance = db, condition, onClose }: DatabaseHandles,
 ): Database {
   return {
     kind,
     db,
     reader,
     queries,
+    maintenance,
     transaction: work => db.transaction().execute(work),
     exclusively: (name, work) =>
       db.transaction().execute(async trx => {
@@ -70,6 +75,7 @@ export function createDatabase(
       await onClose?.();
       await queries.close();
       if (reader !== db) await reader.destroy();
+      if (maintenance !== db) await maintenance.destroy();
       await db.destroy();
     },
   };

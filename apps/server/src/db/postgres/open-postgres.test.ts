@@ -9,6 +9,7 @@ import {
   runOnServer,
   TEST_POSTGRES_URL,
 } from '../../../test/databases.ts';
+import { createPayloadIndex } from '../../stores/feedback/payload-indexes.ts';
 import { createRateLimitTable } from '../../stores/limits/rate-limit-table.ts';
 import { openUsageStore } from '../../stores/usage/usage-store.ts';
 import type { Database } from '../database.ts';
@@ -58,6 +59,23 @@ describe.skipIf(TEST_POSTGRES_URL === undefined)(`a PostgreSQL database${reason}
     const { rows } = await sql`select 0.1::float8 + 0.2::float8 as sum`.execute(reader);
     expect(rows).toEqual([{ sum: 0.1 + 0.2 }]);
     await close();
+  });
+
+  it('builds an index for longer than a statement of a request may take', async () => {
+    const database = await openPostgres(url, LIMIT_MS, undefined, 200);
+    const wait = sql`select pg_sleep(0.5)`.execute(database.db);
+    await expect(wait).rejects.toMatchObject({ fault: 'unreachable' });
+    // The build waits for the end of an older transaction.
+    const older = runOnServer(
+      'begin isolation level repeatable read; select from feedback; select pg_sleep(1); commit',
+      url,
+    );
+    await new Promise(resolve => setTimeout(resolve, 300));
+    const started = performance.now();
+    await createPayloadIndex(database, { path: 'payload.score', reading: 'number' });
+    expect(performance.now() - started).toBeGreaterThan(200);
+    await older;
+    await database.close();
   });
 
   it('has its tables in the schema of the address, and readers that only read', async () => {

@@ -32,14 +32,18 @@ const READ_ONLY = { default_transaction_read_only: 'on' };
 /** Health checks: one connection, and no patience. */
 const CHECKS: pg.PoolConfig = { max: 1, connectionTimeoutMillis: 1_000, query_timeout: 1_000 };
 
-/** Throws: `DatabaseError`. */
+/**
+ * @param statementTimeoutMs Of `db`.
+ * Throws: `DatabaseError`.
+ */
 export async function openPostgres(
   url: string,
   queryTimeLimitMs: number,
   traceStatement?: StatementTrace,
+  statementTimeoutMs = STATEMENT_TIMEOUT_MS,
 ): Promise<Database> {
   const trace = traceStatement?.bind(undefined, 'postgresql');
-  const db = openHandle(boundStatements(createPool(url, { query_timeout: STATEMENT_TIMEOUT_MS })), { trace });
+  const db = openHandle(boundStatements(createPool(url, { query_timeout: statementTimeoutMs })), { trace });
   const reading = { statement_timeout: queryTimeLimitMs };
   const limitMs = queryTimeLimitMs + READING_GRACE_MS;
   const readers = boundAnswers(createPool(url, reading, READ_ONLY), {
@@ -53,17 +57,19 @@ export async function openPostgres(
     limitMs,
     cancelBackend: async processId => void (await sql`select pg_cancel_backend(${processId})`.execute(db)),
   });
+  // Connects when it is used, and not for long.
+  const maintenance = openHandle(createPool(url, { max: 1 }));
   const database = createDatabase('postgres', {
     db,
     reader,
+    maintenance,
     queries: guardQueries(queries, { onFault: () => undefined, trace }),
     condition: () => readCondition(checker),
     onClose: () => checker.destroy(),
   });
   try {
     // A migration of a large table may take its time.
-    const migrating = openHandle(createPool(url, { max: 1 }));
-    await prepare(migrating).finally(() => migrating.destroy());
+    await prepare(maintenance);
     return database;
   } catch (error) {
     await database.close();

@@ -46,7 +46,7 @@ export function payloadIndexName({ path, reading }: PayloadIndex): string {
  * writes; on SQLite writers wait. Throws: `QueryError` for a path that cannot be indexed.
  */
 export async function createPayloadIndex(database: Database, index: PayloadIndex): Promise<void> {
-  const { kind, db } = database;
+  const { kind, maintenance: db } = database;
   const dialect = kind === 'sqlite' ? sqliteDialect : postgresDialect;
   const expression = sql.raw(payloadIndexExpression(index.path, index.reading, dialect));
   const name = sql.id(payloadIndexName(index));
@@ -70,7 +70,7 @@ async function dropUnfinishedIndex(database: Database, index: PayloadIndex): Pro
   const { rows } = await sql`select 1 from pg_index join pg_class on pg_class.oid = indexrelid
     where relname = ${payloadIndexName(index)} and not indisvalid
       and not exists (select 1 from pg_stat_progress_create_index as build where build.index_relid = indexrelid)`.execute(
-    database.db,
+    database.maintenance,
   );
   if (rows.length > 0) await dropPayloadIndex(database, index);
 }
@@ -87,6 +87,6 @@ async function announceNewStatistics(database: Database): Promise<void> {
 }
 
 /** Drops the index if it exists. */
-export async function dropPayloadIndex({ db }: Database, index: PayloadIndex): Promise<void> {
-  await sql`drop index if exists ${sql.id(payloadIndexName(index))}`.execute(db);
+export async function dropPayloadIndex({ maintenance }: Database, index: PayloadIndex): Promise<void> {
+  await sql`drop index if exists ${sql.id(payloadIndexName(index))}`.execute(maintenance);
 }
