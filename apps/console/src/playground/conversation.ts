@@ -23,6 +23,12 @@ export interface Conversation {
 
 export const EMPTY_CONVERSATION: Conversation = { turns: [], leafId: null };
 
+/** Whether an answer failed or was stopped before anything came. A model may also end at once, which is an answer. */
+export function isUnanswered({ content, answer }: Turn): boolean {
+  if (answer === undefined || (answer.phase !== 'failed' && answer.phase !== 'stopped')) return false;
+  return content === '' && answer.reasoning === '' && answer.toolCalls.length === 0;
+}
+
 /** The turns from the first one to `leafId`. */
 export function pathTo(turns: readonly Turn[], leafId: string | null): readonly Turn[] {
   const byId = new Map(turns.map(turn => [turn.id, turn]));

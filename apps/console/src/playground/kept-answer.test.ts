@@ -44,3 +44,23 @@ it('is a trajectory that the api takes, whose answer can be trained on', () => {
     ],
   });
 });
+
+it('keeps the calls of tools and their results in a trajectory', () => {
+  const toolCalls = [{ id: 'call-1', name: 'add', arguments: '{"a":2}' }];
+  const called: Turn = {
+    id: 'c',
+    parentId: 'u',
+    role: 'assistant',
+    content: '',
+    answer: { ...EMPTY_ANSWER, phase: 'done', toolCalls, finishReason: 'tool_calls' },
+  };
+  const result: Turn = { id: 't', parentId: 'c', role: 'tool', content: '4', toolCallId: 'call-1' };
+  const messagesOf = (kept: readonly Turn[]) =>
+    toTrajectoryGroups({ system: '', turns: kept }, 1)[0]!.trajectories[0]!.messages_and_choices;
+  const call = { role: 'assistant', content: null, tool_calls: [{ id: 'call-1' }] };
+  expect(messagesOf([turns[0]!, called])[1]).toMatchObject({ message: call, finish_reason: 'tool_calls' });
+  expect(messagesOf([turns[0]!, called, result, turns[1]!]).slice(1, 3)).toMatchObject([
+    call,
+    { role: 'tool', content: '4', tool_call_id: 'call-1' },
+  ]);
+});

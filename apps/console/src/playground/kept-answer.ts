@@ -1,7 +1,7 @@
 // An answer as feedback on it, and as a trajectory to train on. Pure.
 
-import type { Answer } from './answer-reader.ts';
 import type { Turn } from './conversation.ts';
+import { toMessages } from './requests.ts';
 
 /** Type of the feedback that the playground sends. */
 export const FEEDBACK_TYPE = 'console.rating';
@@ -12,14 +12,9 @@ interface Conversation {
   readonly turns: readonly Turn[];
 }
 
-// Not an interface: the wire format takes messages with any other keys.
-type Message = {
-  readonly role: string;
-  readonly content: string;
-};
-
-function toMessages({ system, turns }: Conversation): readonly Message[] {
-  const rest = turns.map(({ role, content }) => ({ role, content }));
+/** With the calls of tools and their results, which are part of what the model is trained on. */
+function messagesOf({ system, turns }: Conversation): ReturnType<typeof toMessages> {
+  const rest = toMessages(turns);
   return system.trim() === '' ? rest : [{ role: 'system', content: system }, ...rest];
 }
 
@@ -37,7 +32,7 @@ export function toFeedback(
       score,
       ...(note !== '' && { note }),
       model: answer?.model ?? '',
-      messages: toMessages(conversation),
+      messages: messagesOf(conversation),
     },
   };
 }
@@ -45,12 +40,12 @@ export function toFeedback(
 /** One group with one trajectory: the messages before the answer, and the answer as a choice with its log probabilities. */
 export function toTrajectoryGroups(conversation: Conversation, reward: number) {
   const answer = conversation.turns.at(-1)?.answer;
-  const messages = toMessages(conversation);
+  const before = messagesOf({ ...conversation, turns: conversation.turns.slice(0, -1) });
   return [
     {
       trajectories: [
         {
-          messages_and_choices: [...messages.slice(0, -1), toChoice(messages.at(-1), answer)],
+          messages_and_choices: [...before, toChoice(conversation.turns.at(-1))],
           reward,
           metadata: { source: 'console', model: answer?.model ?? '' },
         },
@@ -59,12 +54,14 @@ export function toTrajectoryGroups(conversation: Conversation, reward: number) {
   ];
 }
 
-function toChoice(message: Message | undefined, answer: Answer | undefined) {
+function toChoice(turn: Turn | undefined) {
+  const answer = turn?.answer;
+  const message = turn === undefined ? undefined : toMessages([turn])[0];
   const tokens = answer?.tokens ?? [];
   return {
     index: 0,
     finish_reason: answer?.finishReason ?? 'stop',
-    message: { role: 'assistant', content: message?.content ?? '' },
+    message: message ?? { role: 'assistant', content: '' },
     ...(tokens.length > 0 && {
       logprobs: {
         content: tokens.map(({ text, logprob, candidates }) => ({

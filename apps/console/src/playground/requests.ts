@@ -2,7 +2,7 @@
 
 import type { ChatCompletionRequestInput, CompletionRequestInput } from '@ortler/schemas';
 import { toFormatFields } from './answer-format.ts';
-import type { Turn } from './conversation.ts';
+import { isUnanswered, type Turn } from './conversation.ts';
 import { readParameters } from './parameters.ts';
 import type { Settings } from './saved-playground.ts';
 import { readTools } from './tool-list.ts';
@@ -15,7 +15,7 @@ export function toChatRequest(settings: Settings, turns: readonly Turn[]): ChatC
     ...(model !== '' && { model }),
     messages: [
       ...(system.trim() === '' ? [] : [{ role: 'system' as const, content: system }]),
-      ...turns.map(toMessage),
+      ...toMessages(turns),
     ],
     ...readParameters(settings.parameters, 'chat').fields,
     ...('fields' in format && format.fields),
@@ -24,6 +24,11 @@ export function toChatRequest(settings: Settings, turns: readonly Turn[]): ChatC
     stream: true,
     stream_options: { include_usage: true },
   };
+}
+
+/** The messages of these turns. An answer that failed or was stopped before its first text is none: the model never said it. */
+export function toMessages(turns: readonly Turn[]): ChatCompletionRequestInput['messages'] {
+  return turns.filter(turn => !isUnanswered(turn)).map(toMessage);
 }
 
 function toMessage({
