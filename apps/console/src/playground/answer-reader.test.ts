@@ -94,6 +94,14 @@ describe('AnswerReader', () => {
     });
   });
 
+  it('lists the tool calls of servers that count them from 1 and begin them without arguments', () => {
+    const reader = new AnswerReader(0);
+    const call = (piece: object) => chatChunk({ delta: { tool_calls: [piece as never] } });
+    reader.readChat(call({ index: 1, id: 'c1', function: { name: 'sum' } }), 1);
+    reader.readChat(call({ index: 1, function: { arguments: '{}' } }), 2);
+    expect(reader.snapshot().toolCalls).toEqual([{ id: 'c1', name: 'sum', arguments: '{}' }]);
+  });
+
   it('joins the pieces of tool calls', () => {
     const reader = new AnswerReader(0);
     const call = (piece: object) => chatChunk({ delta: { tool_calls: [piece as never] } });

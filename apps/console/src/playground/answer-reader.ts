@@ -87,7 +87,8 @@ export class AnswerReader {
   /** The prompt of a continued answer is that of its conversation, not the longer one of the request. */
   #hasPrompt = false;
   #answer: Answer = EMPTY_ANSWER;
-  readonly #toolCalls: ToolCall[] = [];
+  /** By the index of the wire, which other servers do not always count from 0. */
+  readonly #toolCalls = new Map<number, ToolCall>();
 
   constructor(startedMs: number, choice: Choice = { index: 0, count: 1 }) {
     this.#startedMs = startedMs;
@@ -174,7 +175,7 @@ export class AnswerReader {
       const id = this.#tokenIds[index] ?? null;
       return index === end ? { ...token, part: 'end', id } : { ...token, id };
     });
-    return { ...this.#answer, tokens, toolCalls: [...this.#toolCalls] };
+    return { ...this.#answer, tokens, toolCalls: [...this.#toolCalls.values()] };
   }
 
   /** Index of the end token; undefined where there is none. A structured output may end with a token of its text. */
@@ -227,11 +228,12 @@ export class AnswerReader {
     id,
     function: piece,
   }: NonNullable<ChatChunk['choices'][number]['delta']['tool_calls']>[number]): void {
-    const open = this.#toolCalls[index] ?? { id: '', name: '', arguments: '' };
-    this.#toolCalls[index] = {
+    const open = this.#toolCalls.get(index) ?? { id: '', name: '', arguments: '' };
+    this.#toolCalls.set(index, {
       id: id ?? open.id,
       name: piece.name ?? open.name,
-      arguments: open.arguments + piece.arguments,
-    };
+      // Other servers leave it out of the piece that names the function.
+      arguments: open.arguments + (piece.arguments ?? ''),
+    });
   }
 }
