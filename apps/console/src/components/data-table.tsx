@@ -90,6 +90,8 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       virtualizer.scrollToIndex(target);
     }
     const row = rows[focused];
+    // On the button of a column, Enter sorts.
+    if (event.target instanceof HTMLButtonElement) return;
     if (event.key === 'Enter' && row !== undefined) onOpen?.(row);
   };
   const template = {
