@@ -223,6 +223,12 @@ describe.skipIf(hasNoBrowser)('the data pages', () => {
     await page.locator('[aria-sort="descending"]').waitFor();
     await page.locator('[aria-rowindex="2"]').waitFor();
     expect(await page.getByRole('region', { name: 'Feedback as JSON' }).count()).toBe(0);
+    // Screen readers are told which row the arrow keys have come to.
+    const grid = page.getByRole('grid', { name: 'Feedback' });
+    await grid.press('ArrowDown');
+    await page.locator('[aria-rowindex="3"][data-focused]').waitFor();
+    const row = await grid.getAttribute('aria-activedescendant');
+    expect(await page.locator(`[id="${row}"]`).getAttribute('aria-rowindex')).toBe('3');
     await page.close();
   });
 

@@ -3,7 +3,15 @@
 // comes near.
 
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type KeyboardEvent, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import {
+  type KeyboardEvent,
+  type ReactNode,
+  useEffect,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react';
 import { cn } from './class-names.ts';
 import { Notice } from './notice.tsx';
 
@@ -50,6 +58,7 @@ const PREFETCH_ROWS = 60;
 export function DataTable<Row>(props: DataTableProps<Row>) {
   const { label, columns, rows, emptyText, rowId, query, totalCount } = props;
   const { onOpen, openId, hasMore, onMore, className } = props;
+  const id = useId();
   const scroller = useRef<HTMLDivElement>(null);
   const [focused, setFocused] = useState(0);
   const virtualizer = useVirtualizer({
@@ -104,6 +113,8 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       role="grid"
       aria-label={label}
       aria-rowcount={(totalCount ?? rows.length) + 1}
+      // A row that is scrolled away is not in the page.
+      aria-activedescendant={items.some(({ index }) => index === focused) ? `${id}-${focused}` : undefined}
       tabIndex={0}
       onKeyDown={onKeyDown}
       className={cn('overflow-auto text-sm', className)}
@@ -126,6 +137,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
             return (
               <div
                 key={rowId(row)}
+                id={`${id}-${index}`}
                 role="row"
                 tabIndex={-1}
                 aria-rowindex={index + 2}
