@@ -34,6 +34,12 @@ describe('a killable worker', () => {
     expect(order).toEqual([1, 2, 3]);
   });
 
+  it('moves an answer of numbers, instead of copying it', async () => {
+    const worker = start();
+    expect(await worker.run({ ones: 3 })).toEqual(Int32Array.of(1, 1, 1));
+    expect(await worker.run('count ones')).toBe(0);
+  });
+
   it('takes turns between shares, each with a queue of its own', async () => {
     const worker = start({ queueLimitPerShare: 3 });
     const order: string[] = [];

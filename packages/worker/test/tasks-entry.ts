@@ -10,6 +10,10 @@ export type Task =
   | 'hang'
   | 'fill memory'
   | { readonly double: number }
+  /** Answers with so many ones. */
+  | { readonly ones: number }
+  /** Answers with the number of ones that the thread still has. */
+  | 'count ones'
   /** Takes a moment, then sets the number to 1 and answers. */
   | { readonly ended: Int32Array<SharedArrayBuffer> };
 
@@ -26,9 +30,18 @@ function answerLater(ended: Int32Array<SharedArrayBuffer>): string {
   return 'answer';
 }
 
+let ones = new Int32Array();
+
 serveTasks((task: Task) => {
-  if (typeof task === 'object') return 'double' in task ? task.double * 2 : answerLater(task.ended);
+  if (typeof task === 'object') {
+    if ('double' in task) return task.double * 2;
+    if ('ended' in task) return answerLater(task.ended);
+    ones = new Int32Array(task.ones).fill(1);
+    return ones;
+  }
   switch (task) {
+    case 'count ones':
+      return ones.length;
     case 'answer':
       return 'answer';
     case 'refuse':
