@@ -2,6 +2,7 @@
 
 import { parentPort, type Transferable } from 'node:worker_threads';
 import type { WorkerReply, WorkerRequest } from './killable-worker.ts';
+import { ownsBuffer } from './owns-buffer.ts';
 
 /** A class of errors with a code, which a task throws to refuse its input. */
 export type RefusalClass = abstract new (...args: never[]) => Error & { readonly code: string };
@@ -30,7 +31,5 @@ export function serveTasks<Input>(run: (input: Input) => unknown, Refusal: Refus
 
 /** The ids of a long text are megabytes, which the event loop of the caller would copy. */
 function memoryOf(result: unknown): ArrayBuffer[] {
-  if (!ArrayBuffer.isView(result)) return [];
-  const { buffer, byteLength } = result;
-  return buffer instanceof ArrayBuffer && byteLength === buffer.byteLength ? [buffer] : [];
+  return ArrayBuffer.isView(result) && ownsBuffer(result) ? [result.buffer] : [];
 }

@@ -38,6 +38,7 @@ const NUMBER_KEYWORDS = new Set(['minimum', 'maximum', 'exclusiveMinimum', 'excl
 const COUNT_KEYWORDS = new Set(['minItems', 'maxItems', 'minLength', 'maxLength']);
 /** Checked on the finished text only. */
 const UNENFORCED_KEYWORDS = new Set(['not', 'contains', 'unevaluatedProperties', 'unevaluatedItems']);
+
 /** Throws: `invalid_constraint` naming the place of what is malformed, too large, or refers to another document. */
 export function normaliseSchema(document: JsonValue, options: NormaliseOptions): NormalisedSchema {
   return new SchemaNormaliser(document, options).run();
