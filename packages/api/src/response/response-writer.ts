@@ -198,6 +198,6 @@ function endOf(reason: ReplyFinish['reason'] | undefined) {
   }
 }
 
-function incompleteBy(reason: 'max_output_tokens' | 'repetition' | 'content_filter') {
+function incompleteBy(reason: NonNullable<ResponseObject['incomplete_details']>['reason']) {
   return { type: 'response.incomplete', status: 'incomplete', incomplete_details: { reason } } as const;
 }
