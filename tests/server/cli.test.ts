@@ -399,7 +399,8 @@ it.skipIf(hasNoTerminal)(
   'stops on a terminal while it builds, and leaves the modes of the terminal as they were',
   async () => {
     const args = ['serve', '--port', '0', '--data-dir', join(folder, 'stopped')];
-    const command = [process.execPath, ...ORTLER, ...args].map(part => `'${part}'`).join(' ');
+    // script runs it with $SHELL, and one that stays, as dash does, ends with 130 after Ctrl-C whatever its command ends with.
+    const command = `exec ${[process.execPath, ...ORTLER, ...args].map(part => `'${part}'`).join(' ')}`;
     const child = spawn('/usr/bin/script', ['-qefc', command, '/dev/null'], { cwd: folder });
     const exited = once(child, 'exit');
     let output = '';
