@@ -4,7 +4,7 @@
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import cors from '@fastify/cors';
-import { createAppRouter, type PublicError, type Services } from '@ortler/api';
+import { createAppRouter, IGNORED_FIELDS_HEADER, type PublicError, type Services } from '@ortler/api';
 import type { DeviceChoice } from '@ortler/onnxruntime';
 import {
   type FastifyBaseLogger,
@@ -167,7 +167,7 @@ export async function createApp({
   await app.register(cors, {
     origin: corsOrigins === '*' ? '*' : [...corsOrigins],
     methods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'],
-    exposedHeaders: ['x-request-id', 'retry-after', ...RATE_LIMIT_HEADERS],
+    exposedHeaders: ['x-request-id', 'retry-after', IGNORED_FIELDS_HEADER, ...RATE_LIMIT_HEADERS],
     maxAge: CORS_MAX_AGE_S,
     // A plain OPTIONS gets the allowed methods too, instead of an error.
     strictPreflight: false,

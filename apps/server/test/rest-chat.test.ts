@@ -235,9 +235,12 @@ describe('cross-origin calls', () => {
 
   it('get their headers on replies and streams', async () => {
     for (const stream of [false, true]) {
-      const reply = await test.post({ messages: MESSAGES, stream }, { origin: 'https://a.example' });
+      const body = { messages: MESSAGES, stream, temprature: 0 };
+      const reply = await test.post(body, { origin: 'https://a.example' });
       expect(reply.headers['access-control-allow-origin']).toBe('https://a.example');
       expect(reply.headers['access-control-expose-headers']).toContain('x-request-id');
+      expect(reply.headers['access-control-expose-headers']).toContain('ortler-ignored-fields');
+      expect(reply.headers['ortler-ignored-fields']).toBe('temprature');
     }
   });
 });

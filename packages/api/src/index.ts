@@ -111,6 +111,7 @@ export {
 export { tooDeep } from './trpc/int64-transformer.ts';
 export { JsonText } from './trpc/json-text.ts';
 export { MAX_BATCH_CALLS } from './trpc/max-batch-calls.ts';
+export { IGNORED_FIELDS_HEADER } from './trpc/name-ignored-fields.ts';
 export { invalidInput } from './trpc/report-faults.ts';
 export {
   type ApiContext,

@@ -1,10 +1,11 @@
 // From a request of POST /v1/responses to its events. Every refusal happens here, before a transport sends a status line.
 
-import type {
-  ChatCompletionRequestInput,
-  ResponseObject,
-  ResponseRequest,
-  ResponseStreamEvent,
+import {
+  type ChatCompletionRequestInput,
+  type ResponseObject,
+  type ResponseRequest,
+  type ResponseStreamEvent,
+  responseRequest,
 } from '@ortler/schemas';
 import { type ReplyEvent, toReplyEvents } from '../chat/reply-event.ts';
 import { type CheckedChat, checkChat, startGeneration } from '../chat/start-generation.ts';
@@ -12,6 +13,7 @@ import { closingStream, type EventSource } from '../generation/closing-stream.ts
 import { servedId } from '../generation/ready-engine.ts';
 import type { Services } from '../ports/services.ts';
 import { ApiError } from '../trpc/errors.ts';
+import { nameIgnoredFields } from '../trpc/name-ignored-fields.ts';
 import type { CallerContext } from '../trpc/trpc.ts';
 import { passOnForChunks, toPassedChat } from '../upstream/pass-on.ts';
 import { UpstreamReplyEvents } from '../upstream/upstream-reply-events.ts';
@@ -52,6 +54,7 @@ async function startResponse(
   context: CallerContext,
   request: ResponseRequest,
 ): Promise<{ readonly writer: ResponseWriter; readonly run: ResponseRun }> {
+  await nameIgnoredFields(context, responseRequest);
   const store = storeOf(services, request);
   const owner = responseOwner(context.principal);
   const { history, items } = await readFullInput(request, { store: services.responses, owner });

@@ -17,6 +17,7 @@ import type { Services } from '../ports/services.ts';
 import { chunkStream } from '../trpc/chunk-stream.ts';
 import { ApiError } from '../trpc/errors.ts';
 import { orJsonText, toJsonResult } from '../trpc/json-text.ts';
+import { nameIgnoredFields } from '../trpc/name-ignored-fields.ts';
 import { createOpenAiProcedures } from '../trpc/openai-procedure.ts';
 import { readRawInput } from '../trpc/raw-input.ts';
 import { requestHeaders } from '../trpc/request-headers.ts';
@@ -71,6 +72,7 @@ export function createChatRouter(services: Services) {
     const chat = await checkChat(services, context, asked);
     const passed = toPassedChat(chat, await readRawInput(context));
     if (passed !== undefined) return toJsonResult(context, await passOnForReply(services, context, passed));
+    await nameIgnoredFields(context, chatCompletionRequest);
     const { header, form, events } = await startGeneration(services, context, chat);
     return toChatCompletion(header, events, { request: chat.request, form });
   }
@@ -85,6 +87,7 @@ export function createChatRouter(services: Services) {
       return closingStream(await passOnForChunks(services, context, passed), {
         write: chunk => [chunk as ChatChunk],
       });
+    await nameIgnoredFields(context, chatCompletionRequest);
     const { header, form, events } = await startGeneration(services, context, chat);
     const writer = new ChatChunkWriter(header, chat.request, form);
     return closingStream(events, { write: event => writer.push(event) });

@@ -18,6 +18,7 @@ import type { Services } from '../ports/services.ts';
 import { chunkStream } from '../trpc/chunk-stream.ts';
 import { ApiError } from '../trpc/errors.ts';
 import { orJsonText, toJsonResult } from '../trpc/json-text.ts';
+import { nameIgnoredFields } from '../trpc/name-ignored-fields.ts';
 import { createOpenAiProcedures } from '../trpc/openai-procedure.ts';
 import { readRawInput } from '../trpc/raw-input.ts';
 import { requestHeaders } from '../trpc/request-headers.ts';
@@ -77,6 +78,7 @@ export function createCompletionsRouter(services: Services) {
     const checked = await checkCompletion(services, context, request);
     const passed = await toPassedCompletion(context, checked);
     if (passed !== undefined) return toJsonResult(context, await passOnForReply(services, context, passed));
+    await nameIgnoredFields(context, completionRequest);
     const { header, engine, read } = await startCompletion(services, context, checked);
     return toCompletion(
       header,
@@ -95,6 +97,7 @@ export function createCompletionsRouter(services: Services) {
       return closingStream(await passOnForChunks(services, context, passed), {
         write: chunk => [chunk as CompletionChunk],
       });
+    await nameIgnoredFields(context, completionRequest);
     const { header, engine, read } = await startCompletion(services, context, checked);
     const writer = new CompletionChunkWriter(header, request, engine);
     return read(event => writer.push(event));
