@@ -6,11 +6,37 @@ import { describe, expect, test } from 'vitest';
 import { REPOSITORY, sourceFiles } from './imports.ts';
 import { pages } from './pages.ts';
 
-/** Targets of links to files, without the places inside them. */
-function linksOf(page: string): readonly string[] {
-  const text = readFileSync(join(REPOSITORY, page), 'utf8').replace(/^```.*?^```/gms, '');
+/** The text of a page without its blocks of code. */
+function proseOf(page: string): string {
+  return readFileSync(join(REPOSITORY, page), 'utf8').replace(/^```.*?^```/gms, '');
+}
+
+/** Where the links of a page lead within the repository: to a file, and to a heading of it unless that is undefined. */
+function linksOf(page: string): readonly { readonly file: string; readonly heading: string | undefined }[] {
+  const text = proseOf(page);
   const found = [...text.matchAll(/\]\(([^)\s]+)\)/g), ...text.matchAll(/^\[[^\]]+\]: (\S+)$/gm)];
-  return found.map(match => match[1]!.replace(/#.*$/, '')).filter(link => link !== '' && !/^\w+:/.test(link));
+  return found
+    .map(match => match[1]!)
+    .filter(link => !/^\w+:/.test(link))
+    .map(link => {
+      const [path = '', heading] = link.split('#');
+      return { file: path === '' ? page : join(dirname(page), path), heading };
+    });
+}
+
+/** Names of the headings of a page in links, as GitHub makes them. */
+function headingsOf(page: string): readonly string[] {
+  const counts = new Map<string, number>();
+  return [...proseOf(page).matchAll(/^#+ (.+)$/gm)].map(([, title]) => {
+    const name = title!
+      .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}_ -]/gu, '')
+      .replaceAll(' ', '-');
+    const count = counts.get(name) ?? 0;
+    counts.set(name, count + 1);
+    return count === 0 ? name : `${name}-${count}`;
+  });
 }
 
 /** Names of all TypeScript files of the repository, without their folders. */
@@ -40,8 +66,14 @@ describe('documents', () => {
   test('link to files that exist', () => {
     const links = pages().flatMap(page => linksOf(page).map(link => ({ page, link })));
     expect(links.length).toBeGreaterThan(50);
-    const broken = links.filter(({ page, link }) => !existsSync(join(REPOSITORY, dirname(page), link)));
-    expect(broken).toEqual([]);
+    expect(links.filter(({ link }) => !existsSync(join(REPOSITORY, link.file)))).toEqual([]);
+  });
+
+  test('link to headings that exist', () => {
+    const links = pages().flatMap(page => linksOf(page).map(link => ({ page, link })));
+    const places = links.filter(({ link }) => link.heading !== undefined);
+    expect(places.length).toBeGreaterThan(10);
+    expect(places.filter(({ link }) => !headingsOf(link.file).includes(link.heading!))).toEqual([]);
   });
 
   test('name decision records that exist, as comments do', () => {
