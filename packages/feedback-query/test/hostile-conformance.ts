@@ -164,9 +164,7 @@ export function describeHostile(open: () => TestDatabase, caseCount: number): vo
           open().dialect,
         );
         expect(sql.length).toBeLessThan(100_000);
-        const started = performance.now();
         await idsOf(open(), $expr);
-        expect(performance.now() - started).toBeLessThan(5_000);
       }
     });
 

@@ -8,7 +8,7 @@ const { path } = await fetchModel(name!, {
   endpoint,
   cacheDir,
   variables: {},
-  tuning: { ...TUNING, silenceMs: 10_000 },
+  tuning: { ...TUNING, silenceMs: 60_000 },
   onNotice: message => console.log(`notice ${message}`),
   onProgress: ({ doneBytes }) => console.log(`done ${doneBytes}`),
 });

@@ -132,16 +132,20 @@ function lastDone({ output }: Fetching): number {
 describe('two processes', () => {
   test('download a model once: one loads it, the other waits and uses it', async () => {
     const temporary = await temporaryHub({ [NAME]: { files: checkpointFiles() } });
-    const slow = { kind: 'slow', pieceBytes: 8_000, pauseMs: 20 } as const;
-    temporary.hub.fault = ({ server }) => (server === 'cdn' ? slow : undefined);
+    const release = Promise.withResolvers<void>();
+    const held = { kind: 'held', until: release.promise } as const;
+    temporary.hub.fault = ({ server }) => (server === 'cdn' ? held : undefined);
     const all = [startFetching(temporary), startFetching(temporary), startFetching(temporary)];
+    const waiting = () =>
+      all.filter(({ output }) => output().includes('Another process downloads org/model'));
+    while (waiting().length < 2) await pause(5);
+    release.resolve();
     await Promise.all(all.map(({ ended }) => ended));
     const paths = all.map(({ output }) => /^path (.+)$/m.exec(output())?.[1]);
     expect(new Set(paths).size).toBe(1);
     expect(paths[0]).toBeDefined();
-    const waited = all.filter(({ output }) => output().includes('Another process downloads org/model'));
-    expect(waited).toHaveLength(2);
-    expect(waited.some(({ output }) => output().includes('done '))).toBe(false);
+    expect(waiting()).toHaveLength(2);
+    expect(waiting().some(({ output }) => output().includes('done '))).toBe(false);
     expect(temporary.hub.requests.filter(({ server }) => server === 'cdn')).toHaveLength(5);
   });
 

@@ -16,7 +16,9 @@ export type Fault =
   /** 200 with the whole file for every range. */
   | { readonly kind: 'ignore-ranges' }
   /** Pieces with pauses between them. */
-  | { readonly kind: 'slow'; readonly pieceBytes: number; readonly pauseMs: number };
+  | { readonly kind: 'slow'; readonly pieceBytes: number; readonly pauseMs: number }
+  /** The body is sent once this resolves. */
+  | { readonly kind: 'held'; readonly until: Promise<unknown> };
 
 export function sendContent(
   request: IncomingMessage,
@@ -62,6 +64,10 @@ async function sendBody(response: ServerResponse, body: Buffer, fault: Fault | u
         await pause(fault.pauseMs);
       }
       response.end();
+      return;
+    case 'held':
+      await fault.until;
+      response.end(body);
       return;
     default:
       response.end(body);
