@@ -30,7 +30,7 @@ export function countAllocations(backend: OrtBackend): CountingBackend {
     device: session.device,
     inputNames: session.inputNames,
     outputNames: session.outputNames,
-    processorOperators: session.processorOperators,
+    cpuOperators: session.cpuOperators,
     bind: (inputs, outputs) => session.bind(inputs, outputs),
     allocate: (type, shape) => {
       counting.allocationCount++;

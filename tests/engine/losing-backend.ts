@@ -14,7 +14,7 @@ export function loseDevice(backend: OrtBackend, isLost: () => boolean): OrtBacke
     device: session.device,
     inputNames: session.inputNames,
     outputNames: session.outputNames,
-    processorOperators: session.processorOperators,
+    cpuOperators: session.cpuOperators,
     bind: (inputs, outputs) => {
       const binding = session.bind(inputs, outputs);
       return {

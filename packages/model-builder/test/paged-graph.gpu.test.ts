@@ -85,7 +85,7 @@ describe.skipIf(reason !== undefined).each(GOLDENS)(`f16: $label, ${here}`, gold
   afterAll(() => session?.close());
 
   it('runs no operator on the CPU', () => {
-    expect(session.processorOperators).toEqual([]);
+    expect(session.cpuOperators).toEqual([]);
   });
 
   it(`gives every logit within ${FLOAT16_BOUND} deviations of transformers`, async () => {
@@ -131,7 +131,7 @@ describe.skipIf(reason !== undefined).each(QUANTISED)(
       const expected = await slots.run([tokens], [0]);
       await slots.close();
       const session = await PagedSession.open(built);
-      expect(session.processorOperators).toEqual([]);
+      expect(session.cpuOperators).toEqual([]);
       const logits = await session.run([{ tokens, past: 0, blocks: [2, 0] }]);
       expect(differenceOf(logits, expected)).toBeLessThan(FLOAT16_BOUND);
       session.close();
@@ -214,7 +214,7 @@ describe.skipIf(reason !== undefined)(`one paged graph, ${here}`, () => {
   it('has a graph for CUDA, whose every operator WebGPU has and of which it refuses the norms alone', async () => {
     await withSession(
       async session => {
-        expect(session.processorOperators).toEqual([]);
+        expect(session.cpuOperators).toEqual([]);
         const refusal = /PagedAttention \(WebGPU\): q_norm_weight\/k_norm_weight inputs are not supported/;
         await expect(session.run([row(0, 10)])).rejects.toThrow(refusal);
       },

@@ -72,8 +72,8 @@ export class PagedSession {
   }
 
   /** Operators that run on the CPU instead of the GPU. */
-  get processorOperators(): readonly string[] {
-    return this.#session.processorOperators;
+  get cpuOperators(): readonly string[] {
+    return this.#session.cpuOperators;
   }
 
   /**

@@ -96,7 +96,7 @@ export interface OrtSession {
   readonly inputNames: readonly string[];
   readonly outputNames: readonly string[];
   /** Operators of a device session that fell back to the CPU, such as `Softmax /lm_head/Softmax`; each costs copies. */
-  readonly processorOperators: readonly string[];
+  readonly cpuOperators: readonly string[];
   /**
    * Prepares a call. An input and an output may be the same value: the operator then updates it in place.
    * Values may be in the process, or on the session's device, where another session may have allocated them.

@@ -45,7 +45,7 @@ export class NativeSession implements OrtSession {
   readonly device: OrtDevice;
   readonly inputNames: readonly string[];
   readonly outputNames: readonly string[];
-  readonly processorOperators: readonly string[];
+  readonly cpuOperators: readonly string[];
   readonly #context: SessionContext;
   readonly #queue: DeviceQueue | undefined;
   /** NUL-terminated names by name; every call gets their addresses. */
@@ -85,7 +85,7 @@ export class NativeSession implements OrtSession {
     };
     this.inputNames = read(functions.sessionGetInputCount, functions.sessionGetInputName);
     this.outputNames = read(functions.sessionGetOutputCount, functions.sessionGetOutputName);
-    this.processorOperators = device === 'cpu' ? [] : readCpuOperators(api, session);
+    this.cpuOperators = device === 'cpu' ? [] : readCpuOperators(api, session);
     for (const name of [...this.inputNames, ...this.outputNames])
       this.#nameBytes.set(name, Buffer.from(`${name}\0`));
   }

@@ -135,7 +135,7 @@ class NodeTensor implements OrtTensor {
 
 class NodeSession implements OrtSession {
   readonly device = 'cpu';
-  readonly processorOperators: readonly string[] = [];
+  readonly cpuOperators: readonly string[] = [];
   readonly inputNames: readonly string[];
   readonly outputNames: readonly string[];
   readonly #session: InferenceSession;

@@ -85,7 +85,7 @@ async function createDeviceSlots(
     device,
     int8KvCache: manifest.kvType === 'int8',
   });
-  const operators = describeCpuOperators(session.processorOperators);
+  const operators = describeCpuOperators(session.cpuOperators);
   // A graph in float16 cannot stay on the CPU.
   const mayStay = isDeviceOptional && !needsDevice(manifest);
   if (operators !== undefined && mayStay) {
