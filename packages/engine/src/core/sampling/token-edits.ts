@@ -1,7 +1,8 @@
 // The edits of logits processors, token by token, for a sampler whose rows are on a device. Filled by
 // `LogitsProcessor.describe`, read by `device/`. One instance per row of a step; reused.
 
-const LARGEST_FLOAT32 = (2 - 2 ** -23) * 2 ** 127;
+import { LARGEST_FLOAT32 } from './kernels/token-weight.ts';
+
 /** Penalties outside this range come near the ends of float32, where a division in parts is not exact. */
 const LARGEST_PENALTY = 2 ** 10;
 

@@ -102,7 +102,7 @@ const WEIGH_KEPT = wasmFunction({
   },
 });
 
-const MASS_OF_REACHING = wasmFunction({
+const WEIGHT_REACHING = wasmFunction({
   name: 'weightReaching',
   parameters: { blockMaximum: 'i32', blockMaximaEnd: 'i32', blockWeightSum: 'i32', lowestLogit: 'f32' },
   result: 'f64',
@@ -165,4 +165,4 @@ const GATHER_BETWEEN = wasmFunction({
   },
 });
 
-export const KEPT_FUNCTIONS: readonly WasmFunction[] = [WEIGH_KEPT, MASS_OF_REACHING, GATHER_BETWEEN];
+export const KEPT_FUNCTIONS: readonly WasmFunction[] = [WEIGH_KEPT, WEIGHT_REACHING, GATHER_BETWEEN];

@@ -2,9 +2,8 @@
 // occurred. Frequency and presence penalty: tokens of the output, by an amount for each occurrence and by a fixed amount.
 // Source of the repetition penalty: Keskar et al., "CTRL" (2019), section 4.1, with the prompt included.
 
+import { LARGEST_FLOAT32 } from '../kernels/token-weight.ts';
 import type { LogitsProcessor } from '../logits-processor.ts';
-
-const LARGEST_FLOAT32 = (2 - 2 ** -23) * 2 ** 127;
 
 /** Divides positive and multiplies negative logits. A large penalty makes a token unlikely but never bans it. */
 export function penalizeRepetition(promptTokenIds: Int32Array, repetitionPenalty: number): LogitsProcessor {
