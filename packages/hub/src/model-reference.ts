@@ -23,7 +23,7 @@ const MAX_NAME_LENGTH = 96;
 const REVISION = /^(?!.*\.\.)(?!.*\/\/)[A-Za-z0-9_](?:[\w./+-]*[\w.+-])?$/;
 const QUANT = /^[A-Za-z0-9][\w-]*$/;
 
-/** Whether the text has the form of a name. A text with that form may be a path too; `findLocalPath` decides. */
+/** Whether the text has the form of a name. A text with that form may be a path too; `parseModelSource` decides. */
 export function isModelReference(text: string): boolean {
   return parse(text) !== undefined;
 }

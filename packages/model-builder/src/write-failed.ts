@@ -1,4 +1,4 @@
-// Maps file system errors during a build to `write_failed`. Callers: `build-model.ts`, `exported/ensure-export.ts`.
+// Maps file system errors during a build to `write_failed`. Callers: `build-hashed-model.ts`, `exported/ensure-export.ts`.
 
 import { dirname } from 'node:path';
 import { ModelBuildError } from './errors.ts';

@@ -196,7 +196,7 @@ export interface PrefilledRequest {
 export interface StepMessage {
   readonly kind: 'step';
   readonly updates: readonly SequenceUpdate[];
-  /** Requests whose first token came in this step: prompt tokens taken from the prefix cache. */
+  /** Requests whose prompts this step completed. */
   readonly prefilled: readonly PrefilledRequest[];
   readonly stats: CoreStats;
   /** Changes of the prefix cache since the last message; only with the option `cacheEvents`, and only where there are any. */

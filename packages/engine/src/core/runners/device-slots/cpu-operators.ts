@@ -1,5 +1,5 @@
 // Operators of a graph on a device that fall back to the CPU and cost time: all but those that compute lengths and shapes,
-// which ONNX Runtime keeps on the CPU on purpose. Caller: `../../load-core.ts`.
+// which ONNX Runtime keeps on the CPU on purpose. Caller: `../../create-step-runner.ts`.
 
 /** Operators over a few numbers, in graphs whose lengths follow from the shapes of their inputs. */
 const LENGTH_OPERATORS: ReadonlySet<string> = new Set(
