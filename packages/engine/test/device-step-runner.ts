@@ -26,7 +26,6 @@ export function createDeviceStepRunners(
   const sampler = new DeviceSampler(new Sampler(vocabSize), backend, {
     threadCount: 1,
     spin: false,
-    logitsType: 'float32',
     rowLimit: logitsLimit,
   });
   return {

@@ -61,11 +61,10 @@ export async function createDeviceStepRunner(
   model: DeviceModelRunner,
   options: OrtSessionOptions,
 ): Promise<FoundStepRunner> {
-  const logitsType = 'float32';
   const hostSampler = new Sampler(model.facts.vocabSize);
   const rowLimit = model.facts.logitsLimit;
-  const sampler = new DeviceSampler(hostSampler, backend, { ...options, logitsType, rowLimit });
-  const fault = await findArithmeticFault(backend, sampler, hostSampler, logitsType);
+  const sampler = new DeviceSampler(hostSampler, backend, { ...options, rowLimit });
+  const fault = await findArithmeticFault(backend, sampler, hostSampler);
   if (fault === null) return { stepRunner: new DeviceStepRunner(model, sampler) };
   await sampler.dispose();
   return {

@@ -44,7 +44,7 @@ it('says what the sampler keeps on the device, whatever it is asked', async () =
   const backend = watchAllocations(native, ({ shape }) => {
     bytes += 4 * shape.reduce((product, dimension) => product * dimension, 1);
   });
-  const options = { threadCount: 1, spin: false, logitsType: 'float32', rowLimit: ROW_LIMIT } as const;
+  const options = { threadCount: 1, spin: false, rowLimit: ROW_LIMIT } as const;
   const sampler = new DeviceSampler(new Sampler(VOCAB_SIZE), backend, options);
   const one = (seed: number): SamplingCase => ({
     kind: 'model',

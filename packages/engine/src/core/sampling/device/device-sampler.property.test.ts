@@ -17,7 +17,7 @@ const samplers = new Map<number, DeviceSampler>();
 function samplerFor(vocabSize: number): DeviceSampler {
   let sampler = samplers.get(vocabSize);
   if (sampler === undefined) {
-    const options = { threadCount: 1, spin: false, logitsType: 'float32', rowLimit: 64 } as const;
+    const options = { threadCount: 1, spin: false, rowLimit: 64 } as const;
     sampler = new DeviceSampler(new Sampler(vocabSize), backend, options);
     samplers.set(vocabSize, sampler);
   }
@@ -113,7 +113,7 @@ describe('DeviceSampler', () => {
 
   it('finds nothing wrong with the arithmetic here', async () => {
     const vocabSize = 5_000;
-    const fault = findArithmeticFault(backend, samplerFor(vocabSize), new Sampler(vocabSize), 'float32');
+    const fault = findArithmeticFault(backend, samplerFor(vocabSize), new Sampler(vocabSize));
     expect(await fault).toBeNull();
   });
 });

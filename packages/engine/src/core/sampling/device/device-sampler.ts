@@ -27,7 +27,6 @@ export interface DeviceSamplerCounters {
 }
 
 export interface DeviceSamplerOptions extends OrtSessionOptions {
-  readonly logitsType: 'float16' | 'float32';
   /** Maximum number of rows that it is asked about in one call. */
   readonly rowLimit: number;
 }
@@ -57,13 +56,12 @@ export class DeviceSampler {
   constructor(
     sampler: Sampler,
     backend: OrtBackend,
-    { logitsType, rowLimit, ...options }: DeviceSamplerOptions,
+    { rowLimit, ...options }: DeviceSamplerOptions,
   ) {
     const shape = rowShape(sampler.vocabSize);
     this.#sampler = sampler;
     this.#shape = {
       ...shape,
-      logitsType,
       candidateCount: Math.min(CANDIDATE_COUNT, shape.paddedLength),
       logprobCount: Math.min(LOGPROB_COUNT, shape.paddedLength),
     };

@@ -12,7 +12,7 @@ import type { DeviceSampler } from './device-sampler.ts';
 
 const TEMPERATURES = [0, 0.3, 0.7, 1, 1, 1.3, 1.7, 2];
 const PENALIZED_COUNT = 64;
-/** As coarse as float16 is at this size, so that both kinds of logits hold them. */
+/** As coarse as logits of this size that a graph computes in float16. */
 const LOGIT_STEP = 2 ** -7;
 
 /** Null when every token is the one that `sampler` draws; else a description of the difference. */
@@ -20,7 +20,6 @@ export async function findArithmeticFault(
   backend: OrtBackend,
   device: DeviceSampler,
   sampler: Sampler,
-  logitsType: 'float16' | 'float32',
 ): Promise<string | null> {
   const { vocabSize } = sampler;
   const rowCount = TEMPERATURES.length;
@@ -29,8 +28,7 @@ export async function findArithmeticFault(
     const uniform = uniformAt(counterKey(1n), index);
     rows[index] = Math.round((12 * uniform ** 3 - 4) / LOGIT_STEP) * LOGIT_STEP;
   }
-  const data = logitsType === 'float32' ? rows : toHalves(rows);
-  const logits = backend.createTensor(logitsType, [rowCount, vocabSize], data);
+  const logits = backend.createTensor('float32', [rowCount, vocabSize], rows);
   try {
     const steps = TEMPERATURES.map((temperature, row) => toStep(temperature, row, vocabSize));
     const answers = await device.answer(
@@ -65,14 +63,4 @@ function toStep(temperature: number, row: number, vocabSize: number): SamplingSt
     output: { outputTokenIds: [], tokenCounts: null },
     topLogprobCount: undefined,
   };
-}
-
-/** Bits of float16 numbers that hold the values exactly: multiples of `LOGIT_STEP` below 16 in size. */
-function toHalves(values: Float32Array): Uint16Array {
-  const words = new Uint32Array(values.buffer, values.byteOffset, values.length);
-  return Uint16Array.from(words, word => {
-    if ((word & 0x7fffffff) === 0) return 0;
-    const exponent = ((word >>> 23) & 0xff) - 127 + 15;
-    return ((word >>> 16) & 0x8000) | (exponent << 10) | ((word >>> 13) & 0x3ff);
-  });
 }

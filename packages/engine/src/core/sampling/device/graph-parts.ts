@@ -11,9 +11,9 @@ const WHOLE_FROM = 2 ** 23;
 /** Splits a float32 in two halves whose products are exact. */
 const SPLITTER = 2 ** 12 + 1;
 
-/** The rows of `logits` that `rows` names, as float32, padded. Shape: `[rowCount, paddedLength]`. */
+/** The rows of `logits` that `rows` names, padded. Shape: `[rowCount, paddedLength]`. */
 export function selectRows(graph: GraphWriter, logits: Value, rows: Value, shape: RowShape): Value {
-  const selected = graph.cast(graph.op('Gather', [logits, rows], { axis: 0 }), 'float32');
+  const selected = graph.op('Gather', [logits, rows], { axis: 0 });
   const padding = graph.int64(0, 0, 0, shape.paddedLength - shape.vocabSize);
   return graph.op('Pad', [selected, padding, graph.floats([BANNED_LOGIT])]);
 }

@@ -25,7 +25,6 @@ export function isEdited({ allowed, edits }: ReduceFeatures): boolean {
 }
 
 export interface GraphShape extends RowShape {
-  readonly logitsType: 'float16' | 'float32';
   /** Best tokens that come back. */
   readonly candidateCount: number;
   /** How many of these tokens log probabilities may ask for. */
@@ -41,7 +40,7 @@ export interface GraphShape extends RowShape {
 export function reduceGraph(shape: GraphShape, features: ReduceFeatures): Uint8Array {
   const graph = new GraphWriter('sampling');
   const { candidateCount, logprobCount, partCount, sumBlockCount, paddedLength } = shape;
-  const inputLogits = graph.input('logits', shape.logitsType, ['any', shape.vocabSize]);
+  const inputLogits = graph.input('logits', 'float32', ['any', shape.vocabSize]);
   const rows = graph.input('rows', 'int32', ['rowCount']);
   const perRow = (name: string, type: 'int32' | 'float32', ...dimensions: (number | string)[]): Value =>
     graph.input(name, type, ['rowCount', ...dimensions]);
@@ -138,12 +137,12 @@ export function rankGraph(shape: GraphShape): Uint8Array {
   return graph.encode();
 }
 
-/** Whole rows, as float32. Inputs: `logits`, `rows` int32 `[rowCount]`. Output: `row` `[rowCount, vocabSize]`. */
-export function readGraph({ logitsType, vocabSize }: GraphShape): Uint8Array {
+/** Whole rows. Inputs: `logits`, `rows` int32 `[rowCount]`. Output: `row` `[rowCount, vocabSize]`. */
+export function readGraph({ vocabSize }: GraphShape): Uint8Array {
   const graph = new GraphWriter('sampling');
-  const logits = graph.input('logits', logitsType, ['any', vocabSize]);
+  const logits = graph.input('logits', 'float32', ['any', vocabSize]);
   const rows = graph.input('rows', 'int32', ['rowCount']);
-  const selected = graph.cast(graph.op('Gather', [logits, rows], { axis: 0 }), 'float32');
+  const selected = graph.op('Gather', [logits, rows], { axis: 0 });
   graph.output('row', selected, 'float32', ['rowCount', vocabSize]);
   return graph.encode();
 }
