@@ -10,12 +10,6 @@ export function float16ToFloat32(source: Uint16Array, target: Float32Array): voi
 }
 
 function createTable(): Float32Array {
-  return Float32Array.from({ length: 2 ** 16 }, (_, bits) => {
-    const sign = bits >> 15 === 1 ? -1 : 1;
-    const exponent = (bits >> 10) & 31;
-    const fraction = bits & 1023;
-    if (exponent === 31) return fraction === 0 ? sign * Number.POSITIVE_INFINITY : Number.NaN;
-    if (exponent === 0) return sign * fraction * 2 ** -24;
-    return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
-  });
+  const bits = Uint16Array.from({ length: 2 ** 16 }, (_, index) => index);
+  return Float32Array.from(new Float16Array(bits.buffer));
 }
