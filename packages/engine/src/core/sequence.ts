@@ -152,6 +152,11 @@ export class Sequence {
     return this.group.submitted.priority ?? 0;
   }
 
+  /** Whether log probabilities of the prompt are requested and not reported yet. */
+  get wantsPromptLogprobs(): boolean {
+    return this.group.submitted.promptLogprobs !== undefined && !this.group.isPrefilled;
+  }
+
   /** Cached prompts are shared only within a partition. */
   get partition(): string {
     return this.group.submitted.cachePartition ?? '';

@@ -17,7 +17,7 @@ import { BlockPrefixIndex, NO_BLOCK } from './block-prefix-index.ts';
 import { type BlockOwner, BlockPublisher } from './block-publisher.ts';
 import type { CacheEventLog } from './cache-event-log.ts';
 import type { Admission, CacheCounters, KvCacheManager } from './kv-cache-manager.ts';
-import { mustComputePrompt, PrefixCounters } from './prefix-counters.ts';
+import { PrefixCounters } from './prefix-counters.ts';
 
 /** The part of the runner that the manager uses. */
 export interface BlockMover {
@@ -186,7 +186,8 @@ export class BlockCacheManager implements KvCacheManager {
   #findPrefix(sequence: Sequence): BlockHit {
     const { blockLength, prefixCaching } = this.settings;
     const sibling = this.#siblingPrefix(sequence);
-    if (!prefixCaching || mustComputePrompt(sequence)) return sibling;
+    // A cache has no log probabilities of the prompt.
+    if (!prefixCaching || sequence.wantsPromptLogprobs) return sibling;
     const { partition, tokenIds } = sequence;
     const limit = sequence.tokenCount - 1;
     const blocks: number[] = [];

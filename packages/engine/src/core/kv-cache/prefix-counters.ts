@@ -14,8 +14,3 @@ export class PrefixCounters implements CacheCounters {
     this.hitTokenCount += Math.min(hitLength, promptLength);
   }
 }
-
-/** Whether the prompt must be computed even if it is cached: its log probabilities are requested, and a cache has none. */
-export function mustComputePrompt({ group }: Sequence): boolean {
-  return group.submitted.promptLogprobs !== undefined && !group.isPrefilled;
-}

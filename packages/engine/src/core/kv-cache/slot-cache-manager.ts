@@ -15,7 +15,7 @@ import { BLOCK_HASHING } from './block-hash.ts';
 import type { CacheEventLog } from './cache-event-log.ts';
 import { CacheSlot } from './cache-slot.ts';
 import type { Admission, CacheCounters, KvCacheManager } from './kv-cache-manager.ts';
-import { mustComputePrompt, PrefixCounters } from './prefix-counters.ts';
+import { PrefixCounters } from './prefix-counters.ts';
 import { findSlotCacheViolations } from './slot-cache-invariants.ts';
 import { type PrefixHit, SlotPrefixIndex } from './slot-prefix-index.ts';
 import { SlotStates } from './slot-states.ts';
@@ -213,7 +213,8 @@ export class SlotCacheManager implements KvCacheManager {
   #findPrefix(sequence: Sequence): PrefixHit | null {
     const limit = sequence.tokenCount - 1;
     const sibling = this.#siblingPrefix(sequence, limit);
-    if (!this.settings.prefixCaching || mustComputePrompt(sequence)) return sibling;
+    // A cache has no log probabilities of the prompt.
+    if (!this.settings.prefixCaching || sequence.wantsPromptLogprobs) return sibling;
     for (const slot of this.#slots) if (slot.owner !== null) this.index.extend(slot);
     const hit = this.index.find(sequence.partition, sequence.tokenIds, limit, this.#continuable);
     return (hit?.length ?? 0) > (sibling?.length ?? 0) ? hit : sibling;

@@ -10,7 +10,7 @@ import type { Draft, Drafter } from '../speculative-decoding/drafter.ts';
 import { FairShare } from './fair-share.ts';
 import { RequestQueue } from './request-queue.ts';
 import { compareService, findPlace } from './service-order.ts';
-import { planRow, type RowShare, type StepPlan, wantsPromptLogits } from './step-plan.ts';
+import { planRow, type RowShare, type StepPlan } from './step-plan.ts';
 import { type PrefillLimits, TokenBudget } from './token-budget.ts';
 
 export class Scheduler {
@@ -165,7 +165,7 @@ export class Scheduler {
   /** Number of tokens of the draft that fit the cache. */
   #reserveDraft(sequence: Sequence, draft: Draft | null): number {
     // A prompt of one token whose log probabilities are requested is a decode with logits that are not drawn from.
-    if (draft === null || draft.length === 0 || wantsPromptLogits(sequence)) return 0;
+    if (draft === null || draft.length === 0 || sequence.wantsPromptLogprobs) return 0;
     return this.#cache.reserve(sequence, sequence.tokenCount + draft.length) ? draft.length : 0;
   }
 
@@ -196,9 +196,8 @@ export class Scheduler {
         continue;
       }
       if (next === undefined) break;
-      const { pendingCount, computedLength } = next;
-      const promptLogits = wantsPromptLogits(next);
-      const tokenCount = this.#budget.grant({ pendingCount, computedLength, promptLogits });
+      const { pendingCount, computedLength, wantsPromptLogprobs } = next;
+      const tokenCount = this.#budget.grant({ pendingCount, computedLength, wantsPromptLogprobs });
       const isReserved = this.#cache.reserve(next, computedLength + tokenCount);
       assertInvariant(isReserved, 'memory of a prompt was reserved at its admission');
       if (tokenCount > 0) chunks.push({ sequence: next, tokenCount, draft: null, draftLength: 0 });

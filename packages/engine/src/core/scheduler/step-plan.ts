@@ -30,16 +30,11 @@ export interface RowShare {
   readonly draftLength: number;
 }
 
-/** Whether log probabilities of the prompt are requested and not reported yet. */
-export function wantsPromptLogits({ group }: Sequence): boolean {
-  return group.submitted.promptLogprobs !== undefined && !group.isPrefilled;
-}
-
 /** The row of an admitted sequence. */
 export function planRow({ sequence, tokenCount, draft, draftLength }: RowShare): PlannedRow {
   const { place, computedLength } = sequence;
   const drawsToken = tokenCount === sequence.pendingCount;
-  const logitsCount = wantsPromptLogits(sequence) ? tokenCount : Number(drawsToken) + draftLength;
+  const logitsCount = sequence.wantsPromptLogprobs ? tokenCount : Number(drawsToken) + draftLength;
   const pending = sequence.pendingTokens(tokenCount);
   return {
     sequence,

@@ -10,7 +10,7 @@ function budgetOf(hasDecodes: boolean): TokenBudget {
 }
 
 function need(pendingCount: number, rest: Partial<PromptNeed> = {}): PromptNeed {
-  return { pendingCount, computedLength: 0, promptLogits: false, ...rest };
+  return { pendingCount, computedLength: 0, wantsPromptLogprobs: false, ...rest };
 }
 
 describe('TokenBudget', () => {
@@ -61,15 +61,15 @@ describe('TokenBudget', () => {
 
   it('bounds the tokens with log probabilities and leaves the rest to other prompts', () => {
     const budget = budgetOf(false);
-    expect(budget.grant(need(8, { promptLogits: true }))).toBe(3);
-    expect(budget.grant(need(8, { promptLogits: true }))).toBe(0);
+    expect(budget.grant(need(8, { wantsPromptLogprobs: true }))).toBe(3);
+    expect(budget.grant(need(8, { wantsPromptLogprobs: true }))).toBe(0);
     expect(budget.grant(need(8))).toBe(7);
   });
 
   it('is whole again with the next step', () => {
     const budget = budgetOf(false);
-    budget.grant(need(10, { promptLogits: true }));
+    budget.grant(need(10, { wantsPromptLogprobs: true }));
     budget.reset({ hasDecodes: false });
-    expect(budget.grant(need(2, { promptLogits: true }))).toBe(2);
+    expect(budget.grant(need(2, { wantsPromptLogprobs: true }))).toBe(2);
   });
 });

@@ -23,7 +23,7 @@ export interface PromptNeed {
   /** Tokens before the pending ones. */
   readonly computedLength: number;
   /** Whether log probabilities of the tokens are requested. */
-  readonly promptLogits: boolean;
+  readonly wantsPromptLogprobs: boolean;
 }
 
 /** The rest of the budget of a step. Decodes are not counted: each running answer always gets its token. */
@@ -59,16 +59,16 @@ export class TokenBudget {
    * Number of the pending tokens that the step computes: at least one while budget is left, unless the logits for log
    * probabilities are used up. Mutates: subtracts them.
    */
-  grant({ pendingCount, computedLength, promptLogits }: PromptNeed): number {
+  grant({ pendingCount, computedLength, wantsPromptLogprobs }: PromptNeed): number {
     if (this.isSpent) return 0;
     const cost = this.#isMixed ? Math.min(LARGEST_COST, 1 + computedLength / DOUBLE_COST_LENGTH) : 1;
     const affordable = Math.max(1, Math.round(this.#left / cost));
-    const limit = promptLogits ? Math.min(affordable, this.#promptLogitsLeft) : affordable;
+    const limit = wantsPromptLogprobs ? Math.min(affordable, this.#promptLogitsLeft) : affordable;
     const granted = Math.min(pendingCount, limit);
     this.#left = Math.max(0, this.#left - granted * cost);
     // A rest of less than one token counts as none.
     if (this.#left < 1) this.#left = 0;
-    if (promptLogits) this.#promptLogitsLeft -= granted;
+    if (wantsPromptLogprobs) this.#promptLogitsLeft -= granted;
     return granted;
   }
 }

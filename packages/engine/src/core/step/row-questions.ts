@@ -29,9 +29,9 @@ export function toSamplingStep(sequence: Sequence, output: OutputView, mask: Tok
 export function promptLogprobPositions(
   row: PlannedRow,
 ): { readonly tokenIds: readonly number[]; readonly topCount: number } | null {
-  const { promptTokenIds, submitted, isPrefilled } = row.sequence.group;
+  const { promptTokenIds, submitted } = row.sequence.group;
   const { promptLogprobs } = submitted;
-  if (promptLogprobs === undefined || isPrefilled) return null;
+  if (promptLogprobs === undefined || !row.sequence.wantsPromptLogprobs) return null;
   const first = row.computedLength + row.tokenIds.length - row.logitsCount + 1;
   return {
     tokenIds: [...promptTokenIds.subarray(first, first + row.logitsCount)],
