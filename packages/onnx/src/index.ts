@@ -32,5 +32,6 @@ export {
   type FoundNode,
   type FoundValue,
   type FoundWeight,
+  GIT_LFS_START,
   readGraph,
 } from './read-graph.ts';

@@ -11,7 +11,7 @@ const ATTRIBUTE = { name: 1, integer: 3 } as const;
 const TENSOR = { dims: 1, type: 2, name: 8, externalData: 13 } as const;
 
 /** Start of a Git LFS pointer, which a clone without Git LFS has in place of the file. */
-const GIT_LFS_START = 'version ';
+export const GIT_LFS_START = 'version ';
 
 export interface FoundNode {
   readonly path: string;

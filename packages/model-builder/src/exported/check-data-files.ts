@@ -3,12 +3,9 @@
 
 import { open, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { FoundGraph } from '@ortler/onnx';
+import { type FoundGraph, GIT_LFS_START } from '@ortler/onnx';
 import { ModelBuildError } from '../errors.ts';
 import { readFault } from '../read-fault.ts';
-
-/** Start of a Git LFS pointer, which a clone without Git LFS has in place of the file. */
-const GIT_LFS_START = 'version ';
 
 /**
  * Names of the data files, which are all there with the bytes that the graph names. Throws: `unsupported` for files elsewhere than

@@ -3,6 +3,7 @@
 // Source: https://huggingface.co/docs/safetensors and the checks of the reference implementation.
 
 import { type FileHandle, open } from 'node:fs/promises';
+import { GIT_LFS_START } from '@ortler/onnx';
 import { ModelBuildError } from '../errors.ts';
 import { readFault } from '../read-fault.ts';
 import { SAFETENSORS_BYTES } from './element-types.ts';
@@ -11,8 +12,6 @@ import { findDuplicateKey } from './json-keys.ts';
 /** The reference implementation's own limit. Unit: bytes. */
 export const MAX_HEADER_BYTES = 100_000_000;
 const LENGTH_FIELD_BYTES = 8;
-/** Start of a Git LFS pointer, which a clone without Git LFS has in place of the file. As a length it exceeds the limit. */
-const GIT_LFS_START = 'version ';
 
 export interface TensorEntry {
   readonly name: string;
@@ -66,6 +65,7 @@ async function readHeader(path: string, handle: FileHandle): Promise<Map<string,
   }
   const lengthField = new Uint8Array(LENGTH_FIELD_BYTES);
   await readFully(path, handle, lengthField, 0);
+  // As a length it exceeds the limit.
   if (Buffer.from(lengthField).toString('latin1') === GIT_LFS_START) {
     throw corrupt(path, 'is a pointer of Git LFS, not the weights: fetch them with "git lfs pull"');
   }
