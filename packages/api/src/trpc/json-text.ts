@@ -18,6 +18,12 @@ export class JsonText {
   }
 }
 
+/** The part of a request's context that says how its transport writes JSON text. */
+export interface JsonTextContext {
+  /** Returns what to return instead of a result that is JSON text already. Absent: the text is parsed. */
+  readonly embedJson?: ((parts: readonly Uint8Array<ArrayBuffer>[]) => JsonText) | undefined;
+}
+
 /** How the document generator sees a `JsonText`; openapi.ts leaves it out. */
 export const JSON_TEXT = { type: 'string', contentMediaType: 'application/json' } as const;
 
@@ -33,15 +39,13 @@ export function orJsonText<Schema extends z.ZodType>(schema: Schema): z.ZodType<
 
 /** What a procedure returns for the text of a result, which may come in parts. */
 export function toResult<Result>(
-  {
-    embedJson,
-  }: { readonly embedJson?: ((parts: readonly Uint8Array<ArrayBuffer>[]) => JsonText) | undefined },
+  { embedJson }: JsonTextContext,
   ...parts: readonly Uint8Array<ArrayBuffer>[]
 ): Result {
   return (embedJson?.(parts) ?? JSON.parse(Buffer.concat(parts).toString())) as Result;
 }
 
 /** What a procedure returns for a result that its schema must not narrow: fields and values that it does not know stay. */
-export function toJsonResult<Result>(context: Parameters<typeof toResult>[0], result: object): Result {
+export function toJsonResult<Result>(context: JsonTextContext, result: object): Result {
   return toResult(context, new TextEncoder().encode(JSON.stringify(result)));
 }
