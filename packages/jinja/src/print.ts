@@ -51,7 +51,7 @@ function integerText(value: number | bigint): string {
 }
 
 /** Shortest digits that read back the same, with Python's choice between plain and exponent form. */
-export function floatText(value: number): string {
+function floatText(value: number): string {
   if (Number.isNaN(value)) return 'nan';
   if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf';
   if (Object.is(value, -0)) return '-0.0';

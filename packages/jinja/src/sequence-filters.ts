@@ -124,7 +124,7 @@ function only(items: readonly Value[], which: string): Value {
 }
 
 /** A dotted path or a position, as `attribute=` takes it. */
-export function readPath(item: Value, path: Value): Value {
+function readPath(item: Value, path: Value): Value {
   countStep();
   if (typeof path === 'number') return getItem(item, path);
   if (typeof path !== 'string') throw new TemplateError('attribute must be a string or a number.');

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { SOURCE_HASH } from './source-hash.ts';
 
 /** Platforms with a prebuilt library, as Node names them, and the ending of its name. */
-export const PLATFORMS = {
+const PLATFORMS = {
   'linux-x64': 'so',
   'linux-arm64': 'so',
   'darwin-x64': 'dylib',

@@ -8,7 +8,7 @@ import { removeBuildFolder } from './build-folder.ts';
 const BUILD_NAME = /^[a-z0-9-]+-([0-9a-f]{32})$/;
 
 /** A build that was used within this time may be loading in another process. Unit: milliseconds. */
-export const RECENT_USE_MS = 60 * 60 * 1000;
+const RECENT_USE_MS = 60 * 60 * 1000;
 
 export interface BuiltFolder {
   readonly path: string;
@@ -59,7 +59,7 @@ export async function pruneBuilds(options: PruneOptions): Promise<PruneResult> {
 }
 
 /** The builds that a rule removes, the least recently used first. */
-export function choosePrunable(
+function choosePrunable(
   builds: readonly BuiltFolder[],
   {
     maxAgeMs = Number.POSITIVE_INFINITY,
@@ -84,7 +84,7 @@ export function choosePrunable(
 }
 
 /** The finished builds of a cache. */
-export async function listBuilds(cacheDir: string): Promise<readonly BuiltFolder[]> {
+async function listBuilds(cacheDir: string): Promise<readonly BuiltFolder[]> {
   const names = await readdir(cacheDir).catch(() => []);
   const builds = names.filter(name => BUILD_NAME.test(name)).map(name => readBuild(resolve(cacheDir, name)));
   return (await Promise.all(builds)).filter(build => build !== undefined);

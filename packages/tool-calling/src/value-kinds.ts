@@ -79,7 +79,7 @@ export function typeOf(value: unknown): ValueType {
   }
 }
 
-export function isOfTypes(value: unknown, types: ReadonlySet<ValueType>): boolean {
+function isOfTypes(value: unknown, types: ReadonlySet<ValueType>): boolean {
   if (types.has(typeOf(value))) return true;
   return types.has('integer') && (typeof value === 'bigint' || Number.isInteger(value));
 }

@@ -32,7 +32,7 @@ export interface ScriptedCoreSettings {
 }
 
 /** Next token of `[...answer, ECHO_TOKEN, ...answerSoFar]`. */
-export function echoToken(history: readonly number[]): number {
+function echoToken(history: readonly number[]): number {
   const answerLength = history.indexOf(ECHO_TOKEN);
   const saidLength = history.length - answerLength - 1;
   return saidLength < answerLength ? history[saidLength]! : SCRIPTED_EOS_TOKEN;

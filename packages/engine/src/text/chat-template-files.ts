@@ -28,7 +28,7 @@ export async function readChatTemplates(modelDir: string, config: JsonObject): P
 }
 
 /** The templates of a `chat_template` entry: a text, or a list of named ones. Throws: `model_invalid` for other shapes. */
-export function templatesOf(entry: unknown, file: string): NamedTemplates {
+function templatesOf(entry: unknown, file: string): NamedTemplates {
   if (entry === undefined || entry === null) return new Map();
   if (typeof entry === 'string') return new Map([[DEFAULT, entry]]);
   if (!Array.isArray(entry)) throw invalid(file, 'that is neither a text nor a list');

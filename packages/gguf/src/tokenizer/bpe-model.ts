@@ -10,7 +10,7 @@ import { readPreTokenizer } from './pre-tokenizers.ts';
 import type { BpeModel, TokenizerStage } from './tokenizer-json.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
-export const MODEL_KEY = 'tokenizer.ggml.model';
+const MODEL_KEY = 'tokenizer.ggml.model';
 
 const KINDS = ['gpt2', 'llama', 'gemma4'] as const;
 export type TokenizerKind = (typeof KINDS)[number];

@@ -3,7 +3,7 @@
 import type { MetadataFields } from './metadata-fields.ts';
 import { SCORES_KEY, type Vocabulary } from './vocabulary.ts';
 
-export const MERGES_KEY = 'tokenizer.ggml.merges';
+const MERGES_KEY = 'tokenizer.ggml.merges';
 
 /** The merges as the file lists them, `left right`. Throws: `corrupt` for a merge whose parts or result are not tokens. */
 export function readMerges(fields: MetadataFields, { idOf }: Vocabulary): readonly string[] {

@@ -22,7 +22,7 @@ import {
 } from './split-patterns.ts';
 import type { TokenizerStage } from './tokenizer-json.ts';
 
-export const PRE_TOKENIZER_KEY = 'tokenizer.ggml.pre';
+const PRE_TOKENIZER_KEY = 'tokenizer.ggml.pre';
 
 export interface PreTokenizer {
   /** NFC in the families whose published file has it. llama.cpp does not normalise. */

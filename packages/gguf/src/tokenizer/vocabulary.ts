@@ -2,8 +2,8 @@
 
 import type { MetadataFields } from './metadata-fields.ts';
 
-export const TOKENS_KEY = 'tokenizer.ggml.tokens';
-export const TOKEN_TYPES_KEY = 'tokenizer.ggml.token_type';
+const TOKENS_KEY = 'tokenizer.ggml.tokens';
+const TOKEN_TYPES_KEY = 'tokenizer.ggml.token_type';
 export const SCORES_KEY = 'tokenizer.ggml.scores';
 
 /** Source: the GGUF specification, `tokenizer.ggml.token_type`. */

@@ -70,7 +70,7 @@ export function rotaryRows(frequencies: Float32Array, start: number, end: number
 }
 
 /** Factor of cosines and sines. */
-export function rotaryAmplitude({ scaling }: RopeConfig): number {
+function rotaryAmplitude({ scaling }: RopeConfig): number {
   return 'amplitude' in scaling ? scaling.amplitude : 1;
 }
 

@@ -89,14 +89,7 @@ export interface RopeConfig {
   readonly scaling: RopeScaling;
 }
 
-export const SUPPORTED_ROPE_TYPES = [
-  'default',
-  'linear',
-  'llama3',
-  'yarn',
-  'longrope',
-  'proportional',
-] as const;
+const SUPPORTED_ROPE_TYPES = ['default', 'linear', 'llama3', 'yarn', 'longrope', 'proportional'] as const;
 
 /** A parsed block of RoPE settings, or its fault: invalid, or valid but unsupported. */
 export type RopeResult =

@@ -31,9 +31,6 @@ export const TINY_SPECIAL_IDS = {
   messageEnd: BYTE_COUNT + MERGES.length + 2,
 } as const;
 
-/** Ids the tokenizer can produce; a model's vocabulary may be larger. */
-export const TINY_TOKENIZER_SIZE = BYTE_COUNT + MERGES.length + SPECIAL_TOKENS.length;
-
 const CHAT_TEMPLATE =
   "{% for message in messages %}<|im_start|>{{ message['role'] }}\n{{ message['content'] }}<|im_end|>\n" +
   '{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}';

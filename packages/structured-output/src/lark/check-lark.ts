@@ -24,6 +24,6 @@ export function checkLark(text: string, limits: ConstraintLimits): string {
 }
 
 /** The regular expressions of a grammar. */
-export function larkPatterns(text: string): readonly string[] {
+function larkPatterns(text: string): readonly string[] {
   return [...text.matchAll(PATTERN)].flatMap(([, pattern]) => (pattern === undefined ? [] : [pattern]));
 }

@@ -1,7 +1,7 @@
 // The printable characters by which byte-level vocabularies write bytes. Source: openai/gpt-2 `bytes_to_unicode`.
 
 /** The character of each byte. */
-export const CHARACTER_OF_BYTE: readonly string[] = (() => {
+const CHARACTER_OF_BYTE: readonly string[] = (() => {
   let next = 256;
   return Array.from({ length: 256 }, (_, byte) => {
     const isPrintable = (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
