@@ -25,7 +25,6 @@ export { dequantise } from './values/dequantise.ts';
 export {
   isSuperBlockType,
   readSuperBlockCodes,
-  SUPER_BLOCK_LENGTH,
   SUPER_BLOCK_TYPES,
   type SuperBlockCodes,
   type SuperBlockType,

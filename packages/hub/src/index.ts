@@ -10,7 +10,6 @@ export { HubError, type HubErrorCode } from './errors.ts';
 export { fetchModel } from './fetch-model.ts';
 export type { FetchedModel, FetchModelOptions, GraphFiles } from './fetch-options.ts';
 export { formatBytes } from './format-bytes.ts';
-export { chooseGguf, type GgufFiles, listQuants } from './gguf-files.ts';
 export { type HubOptions, type HubSettings, isTrue, readHubSettings } from './hub-settings.ts';
 export {
   formatModelReference,

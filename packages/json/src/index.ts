@@ -2,7 +2,6 @@
 
 export { parseNatively } from './escaped-names.ts';
 export { JsonCounter, type JsonCountLimits } from './json-counts.ts';
-export { MAX_INTEGER_DIGITS } from './json-fault.ts';
 export {
   type JsonSlice,
   JsonSliceTooLongError,
@@ -10,7 +9,6 @@ export {
 } from './json-text-reader.ts';
 export { emptyMap, equalJson, isList, isMap, type JsonMap, type JsonValue } from './json-value.ts';
 export {
-  DEFAULT_JSON_DEPTH,
   describeJsonLimit,
   type JsonLimit,
   JsonSyntaxError,

@@ -23,7 +23,6 @@ export { explainCacheFault } from './explain-cache-fault.ts';
 export { describeLongRope, explainLongRope } from './explain-long-rope.ts';
 export { explainLoss } from './explain-loss.ts';
 export { explainUnwritable } from './explain-unwritable.ts';
-export { type ExportedFiles, type ExportedGraph, findExports } from './exported/find-exports.ts';
 export type { FileTypes } from './file-types.ts';
 export { type DescribeModelOptions, describeModel } from './inspect/describe-model.ts';
 export { estimateMemory, type MemoryEstimate } from './inspect/estimate-memory.ts';

@@ -1,6 +1,6 @@
 // Public surface of @ortler/tool-calling.
 
-export { chooseDialect, type DialectSources, findNamedDialect } from './dialects/choose-dialect.ts';
+export { chooseDialect, type DialectSources } from './dialects/choose-dialect.ts';
 export {
   NAMED_DIALECTS,
   type NamedDialect,
@@ -17,6 +17,5 @@ export {
   type ToolCallParserOptions,
 } from './parser/tool-call-parser.ts';
 export { type RenderConversation, showsCalls } from './probe/probe-conversation.ts';
-export { probeDialect } from './probe/probe-dialect.ts';
 export type { CallRule, Tool, ToolDialect, ToolSchema } from './tool-dialect.ts';
 export { type PastCall, writeCalls } from './write-calls.ts';

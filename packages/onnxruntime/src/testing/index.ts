@@ -1,7 +1,5 @@
-// Conformance suites for bindings of ONNX Runtime, small graphs to try them with, and whether this machine has WebGPU.
+// The native binding by itself, a small graph to try it with, and whether this machine has WebGPU.
 
 export { createNativeBackend } from '../native-backend.ts';
-export { ORT_BACKEND_CONFORMANCE } from './ort-backend-conformance.ts';
-export { ORT_DEVICE_CONFORMANCE } from './ort-device-conformance.ts';
-export { addGraph, identityModel } from './tiny-graphs.ts';
+export { addGraph } from './tiny-graphs.ts';
 export { whyNoWebGpu } from './webgpu-tests.ts';

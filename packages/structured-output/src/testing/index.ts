@@ -5,7 +5,6 @@ export { prepareConstraint } from '../front-end/prepare-constraint.ts';
 export {
   LETTER_COLUMN_COUNT,
   LETTER_ENDS,
-  LETTER_TOKENS,
   letterId,
   letterText,
   letterVocabulary,
