@@ -144,6 +144,8 @@ export class DeviceCalls {
     if (session === undefined) {
       session = this.#backend.createSession(graph(), this.#options);
       this.#sessions.set(kind, session);
+      // A step that is tried again tries this again as well.
+      session.catch(() => this.#sessions.delete(kind));
     }
     return session;
   }
