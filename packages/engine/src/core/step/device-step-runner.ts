@@ -64,9 +64,13 @@ export async function createDeviceStepRunner(
   const hostSampler = new Sampler(model.facts.vocabSize);
   const rowLimit = model.facts.logitsLimit;
   const sampler = new DeviceSampler(hostSampler, backend, { ...options, rowLimit });
-  const fault = await findArithmeticFault(backend, sampler, hostSampler);
+  let fault: string | null | undefined;
+  try {
+    fault = await findArithmeticFault(backend, sampler, hostSampler);
+  } finally {
+    if (fault !== null) await sampler.dispose();
+  }
   if (fault === null) return { stepRunner: new DeviceStepRunner(model, sampler) };
-  await sampler.dispose();
   return {
     stepRunner: new HostStepRunner(model),
     samplingNote: `Tokens are sampled on the CPU, because this device does not compute them to the bit: ${fault}.`,
