@@ -114,7 +114,7 @@ export class DeviceCalls {
       call.inputs.set('own', this.#rowsOf(session, rows, rowCount));
       call.add('inputs', 'row', 'int32', [count]);
       call.add('inputs', 'tokenId', 'int32', [count, 1]);
-      call.add('outputs', 'standing', 'float32', [count, 2]);
+      call.add('outputs', 'logitAndRank', 'float32', [count, 2]);
       return call.bind(session);
     });
   }

@@ -53,11 +53,7 @@ export class DeviceSampler {
   readonly #edits: TokenEdits[] = [];
 
   /** `sampler` samples the rows that the device cannot decide. */
-  constructor(
-    sampler: Sampler,
-    backend: OrtBackend,
-    { rowLimit, ...options }: DeviceSamplerOptions,
-  ) {
+  constructor(sampler: Sampler, backend: OrtBackend, { rowLimit, ...options }: DeviceSamplerOptions) {
     const shape = rowShape(sampler.vocabSize);
     this.#sampler = sampler;
     this.#shape = {
@@ -182,9 +178,10 @@ export class DeviceSampler {
   /** Finds logit and rank of tokens that are not among the best ones. */
   async #rank(batch: readonly RowWork[], rowCount: number, features: ReduceFeatures): Promise<void> {
     for (const work of batch)
-      if (work.own !== null && work.tokenId !== null) work.standing = logitAndRankOf(work.own, work.tokenId);
+      if (work.own !== null && work.tokenId !== null)
+        work.logitAndRank = logitAndRankOf(work.own, work.tokenId);
     const sought = batch.filter(
-      ({ own, tokenId, standing }) => own !== null && tokenId !== null && standing === null,
+      ({ own, tokenId, logitAndRank }) => own !== null && tokenId !== null && logitAndRank === null,
     );
     if (sought.length === 0) return;
     const call = await this.#calls.rank(rowCount, rowCountFor(sought.length), features);
@@ -195,20 +192,20 @@ export class DeviceSampler {
       arrays.get('tokenId')![slot] = tokenId!;
     });
     await this.#run(call);
-    const standing = arrays.get('standing') as Float32Array;
+    const logitAndRank = arrays.get('logitAndRank') as Float32Array;
     sought.forEach((work, slot) => {
-      work.standing = { logit: standing[2 * slot]!, above: standing[2 * slot + 1]! };
+      work.logitAndRank = { logit: logitAndRank[2 * slot]!, above: logitAndRank[2 * slot + 1]! };
     });
   }
 
   #finish(work: RowWork): void {
-    const { tokenId, own, standing, topCount, question } = work;
+    const { tokenId, own, logitAndRank, topCount, question } = work;
     if (tokenId === null) return;
     if (topCount === undefined) {
       work.answer = { tokenId };
       return;
     }
-    const logprobs = toTokenLogprobs(own!, { tokenId, ...standing! }, topCount);
+    const logprobs = toTokenLogprobs(own!, { tokenId, ...logitAndRank! }, topCount);
     if (logprobs === null) work.fetch = 'logprobs';
     else work.answer = question.kind === 'read' ? logprobs : { tokenId, logprobs };
   }

@@ -43,7 +43,7 @@ export class RowWork {
   tokenId: number | null = null;
   place: Extract<Decision, { kind: 'in-block' }> | null = null;
   own: UneditedRow | null = null;
-  standing: { readonly logit: number; readonly above: number } | null = null;
+  logitAndRank: { readonly logit: number; readonly above: number } | null = null;
   fetch: FetchReason | null;
   answer: SampledToken | TokenLogprobs | Error | null = null;
 

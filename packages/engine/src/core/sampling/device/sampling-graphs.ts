@@ -122,7 +122,7 @@ export function locateGraph(shape: GraphShape): Uint8Array {
 
 /**
  * Logit and rank of a token in the row of log probabilities. Inputs: `own`, `row` int32 `[count]`, `tokenId` int32
- * `[count, 1]`. Output: `standing` `[count, 2]`: its logit and how many tokens have a larger one.
+ * `[count, 1]`. Output: `logitAndRank` `[count, 2]`: its logit and how many tokens have a larger one.
  */
 export function rankGraph(shape: GraphShape): Uint8Array {
   const graph = new GraphWriter('sampling');
@@ -133,7 +133,7 @@ export function rankGraph(shape: GraphShape): Uint8Array {
   const logit = graph.op('GatherElements', [logits, tokenId], { axis: 1 });
   const isAbove = graph.cast(graph.op('Greater', [logits, logit]), 'float32');
   const above = graph.op('ReduceSum', [isAbove, graph.int64(1)], { keepdims: 1 });
-  graph.output('standing', graph.op('Concat', [logit, above], { axis: 1 }), 'float32', ['count', 2]);
+  graph.output('logitAndRank', graph.op('Concat', [logit, above], { axis: 1 }), 'float32', ['count', 2]);
   return graph.encode();
 }
 
