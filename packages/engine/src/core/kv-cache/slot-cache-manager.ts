@@ -216,7 +216,7 @@ export class SlotCacheManager implements KvCacheManager {
     // A cache has no log probabilities of the prompt.
     if (!this.settings.prefixCaching || sequence.wantsPromptLogprobs) return sibling;
     for (const slot of this.#slots) if (slot.owner !== null) this.index.extend(slot);
-    const hit = this.index.find(sequence.partition, sequence.tokenIds, limit, this.#continuable);
+    const hit = this.index.find(sequence.partition, sequence.tokenIds, limit, this.#continuableLength);
     return (hit?.length ?? 0) > (sibling?.length ?? 0) ? hit : sibling;
   }
 
@@ -226,18 +226,21 @@ export class SlotCacheManager implements KvCacheManager {
     for (const other of sequence.group.openSequences) {
       if (other.slot === null) continue;
       const slot = this.#slots[other.slot]!;
-      const length = this.#continuable(slot, Math.min(other.computedLength, sequence.promptLength, limit));
+      const length = this.#continuableLength(
+        slot,
+        Math.min(other.computedLength, sequence.promptLength, limit),
+      );
       if (length > (best?.length ?? 0)) best = { slot, length };
     }
     return best;
   }
 
   /** The longest of the slot's first `limit` tokens that a sequence can go on after. */
-  readonly #continuable = (slot: CacheSlot, limit: number): number => {
+  readonly #continuableLength = (slot: CacheSlot, limit: number): number => {
     let length = limit;
     for (;;) {
-      const ofStates = this.states?.continuable(slot, length) ?? length;
-      const ofBoth = this.windows?.continuable(slot, ofStates) ?? ofStates;
+      const ofStates = this.states?.continuableLength(slot, length) ?? length;
+      const ofBoth = this.windows?.continuableLength(slot, ofStates) ?? ofStates;
       if (ofBoth === length) return length;
       length = ofBoth;
     }

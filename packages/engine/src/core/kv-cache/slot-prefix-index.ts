@@ -12,7 +12,7 @@ export interface PrefixHit {
 }
 
 /** The longest of a slot's first `limit` tokens that a sequence can go on after; 0 for none. */
-export type Continuable = (slot: CacheSlot, limit: number) => number;
+export type ContinuableLength = (slot: CacheSlot, limit: number) => number;
 
 export class SlotPrefixIndex {
   readonly blockLength: number;
@@ -102,7 +102,7 @@ export class SlotPrefixIndex {
     partition: string,
     tokenIds: Int32Array,
     limit: number,
-    continuable: Continuable = (_, length) => length,
+    continuableLength: ContinuableLength = (_, length) => length,
   ): PrefixHit | null {
     /** By number of shared blocks. A slot is among those of fewer blocks as well. */
     const candidates: (readonly CacheSlot[])[] = [];
@@ -122,7 +122,7 @@ export class SlotPrefixIndex {
         if (slot.partition !== partition || seen.has(slot)) continue;
         seen.add(slot);
         const shared = commonLength(slot.tokenIds, tokenIds, Math.min(slot.length, limit));
-        const length = continuable(slot, shared);
+        const length = continuableLength(slot, shared);
         if (length > (best?.length ?? 0)) best = { slot, length };
       }
     }

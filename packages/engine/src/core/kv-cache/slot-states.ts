@@ -101,7 +101,7 @@ export class SlotStates {
   }
 
   /** The longest of the slot's first `limit` tokens that a state ends with; 0 for none. */
-  continuable(slot: CacheSlot, limit: number): number {
+  continuableLength(slot: CacheSlot, limit: number): number {
     return slot.states.findLast(({ length }) => length <= limit)?.length ?? 0;
   }
 

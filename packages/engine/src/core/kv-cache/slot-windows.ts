@@ -53,7 +53,7 @@ export class SlotWindows {
   }
 
   /** The longest of the slot's first `limit` tokens after which the window of the next token is in the ring or in saved pieces. */
-  continuable(slot: CacheSlot, limit: number): number {
+  continuableLength(slot: CacheSlot, limit: number): number {
     let length = limit;
     for (;;) {
       const missing = this.#lastMissing(slot, length);
