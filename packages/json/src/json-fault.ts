@@ -1,5 +1,7 @@
 // Position and reason of a JSON syntax error. Runs only after the native parser has refused the text, because the messages of
-// V8 do not always name a position. Also which numbers are in range.
+// V8 do not always name a position.
+
+import { isInRange } from './number-range.ts';
 
 /** Unit of `position`: UTF-16 code units from the start. */
 export interface JsonFault {
@@ -7,21 +9,6 @@ export interface JsonFault {
   readonly reason: string;
   /** The text is JSON with a number that is out of range. */
   readonly limit?: 'number';
-}
-
-/** Maximum number of digits of an integer, because reading one takes the square of its length. Source: Python's own limit. */
-export const MAX_INTEGER_DIGITS = 4_300;
-
-const INTEGER = /^-?\d+$/;
-
-/** Whether the text of a number is that of an integer, without fraction and exponent. */
-export function isInteger(source: string): boolean {
-  return INTEGER.test(source);
-}
-
-/** Whether a number is read: an integer of up to `MAX_INTEGER_DIGITS`, or what a double can hold. @param value The double. */
-export function isInRange(source: string, value = Number(source)): boolean {
-  return isInteger(source) ? source.replace('-', '').length <= MAX_INTEGER_DIGITS : Number.isFinite(value);
 }
 
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;

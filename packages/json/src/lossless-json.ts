@@ -1,10 +1,11 @@
 // Lossless JSON: integers outside ±(2^53 - 1) are parsed as bigint and written back digit by digit.
 
 import { parseNatively } from './escaped-names.ts';
-import { findJsonFault, isInRange, isInteger, MAX_INTEGER_DIGITS } from './json-fault.ts';
+import { findJsonFault } from './json-fault.ts';
 import { readSlices, SliceFault, type StringReviver, TooDeep } from './json-slices.ts';
 import { findStringEnd } from './json-strings.ts';
 import type { JsonValue } from './json-value.ts';
+import { isInRange, isInteger, MAX_INTEGER_DIGITS } from './number-range.ts';
 
 /** `depth`: nested deeper than the reader allows. `number`: a number that is beyond all doubles or has too many digits. */
 export type JsonLimit = 'depth' | 'number';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { MAX_INTEGER_DIGITS } from './json-fault.ts';
 import { parseLosslessJson, stringifyLosslessJson } from './lossless-json.ts';
+import { MAX_INTEGER_DIGITS } from './number-range.ts';
 import { replaceBigIntegers } from './replace-integers.ts';
 
 const marked = (text: string) => replaceBigIntegers(text, digits => `{"big":"${digits}"}`);

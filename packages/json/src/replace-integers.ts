@@ -1,8 +1,8 @@
 // Replaces integers in the text of JSON, for readers whose parser would round them.
 
-import { isInRange, isInteger } from './json-fault.ts';
 import { findStringEnd } from './json-strings.ts';
 import { MAY_HOLD_BIG_NUMBER } from './lossless-json.ts';
+import { isInRange, isInteger } from './number-range.ts';
 
 const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
