@@ -1,4 +1,4 @@
-// Main module of the build worker: builds a model where needed. Caller: `prepare-model.ts`, which also imports the types of its
+// Main module of the build worker: builds a model where needed. Caller: `build-in-worker.ts`, which also imports the types of its
 // messages.
 
 import { parentPort, workerData } from 'node:worker_threads';

@@ -1,14 +1,11 @@
-// Builds a folder into a model folder as `ensureModel` does, in a worker thread, so that a build never blocks the caller's event
-// loop; `auto` chooses the precision.
+// Builds a folder into a model folder as `ensureModel` does, in a worker thread; `auto` chooses the precision.
 
-import { Worker } from 'node:worker_threads';
 import type { GraphVariant, Precision } from '@ortler/engine/graph-contract';
-import { entryModule } from '@ortler/worker';
+import { buildInWorker } from './build-in-worker.ts';
 import type { BuildProgress } from './build-options.ts';
-import type { BuildReport, BuildTask } from './build-worker-entry.ts';
+import type { BuildTask } from './build-worker-entry.ts';
 import { type AutoPrecision, explainPrecision } from './choose-precision.ts';
 import { type EnsureModelOptions, findKnownModel } from './ensure-model.ts';
-import { ModelBuildError } from './errors.ts';
 import { markBuildUsed } from './prune-builds.ts';
 import { settleVariant } from './settle-variant.ts';
 
@@ -57,9 +54,6 @@ export async function prepareModel({
     await markBuildUsed(known, cacheDir, Date.now());
     return known;
   }
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const { url, execArgv } = entryModule('./build-worker-entry', import.meta.url);
-  const worker = new Worker(url, { workerData: task, execArgv: [...execArgv] });
   let isBuilding = false;
   const onProgressed = (progress: BuildProgress) => {
     const { precision: chosen, reason } = choice;
@@ -69,30 +63,7 @@ export async function prepareModel({
     }
     onProgress?.(progress);
   };
-  // An aborted build leaves only a temporary folder, which the next build removes.
-  const stop = () => reject(signal?.reason);
-  signal?.addEventListener('abort', stop, { once: true });
-  // It may have fired while the headers were read.
-  if (signal?.aborted) stop();
-  worker.on('message', (report: BuildReport) => {
-    // Under `node --watch` Node tells the imports of a thread by the same channel: messages of no kind.
-    if (report.kind === 'progress') onProgressed(report.progress);
-    else if (report.kind === 'built') resolve(report.modelDir);
-    else if (report.kind === 'failed')
-      reject(new ModelBuildError(report.code, report.message, report.details));
-  });
-  worker.once('error', cause =>
-    reject(new ModelBuildError('build_failed', `The build failed: ${cause.message}`, { cause })),
-  );
-  worker.once('exit', code =>
-    reject(new ModelBuildError('build_failed', `The build ended early with code ${code}.`)),
-  );
-  try {
-    const modelDir = await promise;
-    await markBuildUsed(modelDir, cacheDir, Date.now());
-    return modelDir;
-  } finally {
-    signal?.removeEventListener('abort', stop);
-    await worker.terminate();
-  }
+  const modelDir = await buildInWorker(task, { onProgress: onProgressed, signal });
+  await markBuildUsed(modelDir, cacheDir, Date.now());
+  return modelDir;
 }
