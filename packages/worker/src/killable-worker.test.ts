@@ -40,6 +40,12 @@ describe('a killable worker', () => {
     expect(await worker.run('count ones')).toBe(0);
   });
 
+  it('copies an answer that is a part of an array, which the thread keeps', async () => {
+    const worker = start();
+    expect(await worker.run({ ones: 3, of: 5 })).toEqual(Int32Array.of(1, 1, 1));
+    expect(await worker.run('count ones')).toBe(5);
+  });
+
   it('takes turns between shares, each with a queue of its own', async () => {
     const worker = start({ queueLimitPerShare: 3 });
     const order: string[] = [];

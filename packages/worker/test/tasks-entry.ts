@@ -10,8 +10,8 @@ export type Task =
   | 'hang'
   | 'fill memory'
   | { readonly double: number }
-  /** Answers with so many ones. */
-  | { readonly ones: number }
+  /** Answers with so many ones. `of`: how many the thread makes; the answer is the first of them. Default: as many. */
+  | { readonly ones: number; readonly of?: number }
   /** Answers with the number of ones that the thread still has. */
   | 'count ones'
   /** Takes a moment, then sets the number to 1 and answers. */
@@ -36,8 +36,8 @@ serveTasks((task: Task) => {
   if (typeof task === 'object') {
     if ('double' in task) return task.double * 2;
     if ('ended' in task) return answerLater(task.ended);
-    ones = new Int32Array(task.ones).fill(1);
-    return ones;
+    ones = new Int32Array(task.of ?? task.ones).fill(1);
+    return ones.subarray(0, task.ones);
   }
   switch (task) {
     case 'count ones':
