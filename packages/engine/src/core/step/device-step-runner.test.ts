@@ -1,7 +1,8 @@
 import type { OrtBackend, OrtSession } from '@ortler/onnxruntime';
 import { createNativeBackend } from '@ortler/onnxruntime/testing';
 import { expect, it } from 'vitest';
-import { createDeviceStepRunner, type DeviceModelRunner } from './device-step-runner.ts';
+import type { DeviceSampler } from '../sampling/device/device-sampler.ts';
+import { createDeviceStepRunner, type DeviceModelRunner, DeviceStepRunner } from './device-step-runner.ts';
 
 it('keeps no graph of a self-test that cannot be run', async () => {
   const native = createNativeBackend();
@@ -27,4 +28,11 @@ it('keeps no graph of a self-test that cannot be run', async () => {
     'out of memory',
   );
   expect(open.size).toBe(0);
+});
+
+it('counts the rows that were fetched, whatever the reason', () => {
+  const fetched = { numbers: 1, ties: 2, many: 0, reasoning: 4, edits: 0, logprobs: 8 };
+  const sampler = { counters: { rowCount: 90, readBytes: 70, fetched } } as DeviceSampler;
+  const { deviceStats } = new DeviceStepRunner({} as DeviceModelRunner, sampler);
+  expect(deviceStats).toEqual({ rowCount: 90, fetchedRowCount: 15, readBytes: 70 });
 });
