@@ -29,6 +29,9 @@ describe('terminals of EBNF grammars', () => {
     // Both begin alike, so the first byte does not tell them apart.
     ['root ::= "tick" | "tock" | "(" root ")"', 0, ['tick', '(tock)'], ['tack']],
     ['root ::= "tick" | "dock" | "(" root ")"', 2, ['tick', '(dock)'], ['tock']],
+    // After a character of both classes either may follow.
+    ['root ::= [ab] "tick" | [bc] "tock" | "(" root ")"', 0, ['btick', '(btock)'], ['ctick', 'atock']],
+    ['root ::= [ab] "tick" | [cd] "tock" | "(" root ")"', 2, ['btick', '(ctock)'], ['ctick', 'atock']],
     // A byte in common is enough: é and à both begin with C3. The digits alone are safe.
     ['root ::= number "é" root? \nnumber ::= [0-9]+ ("à" [0-9]+)?', 1, ['1é', '1à2é3é'], ['1à', '1']],
     ['root ::= number "é" root? \nnumber ::= [0-9]+ ("." [0-9]+)?', 1, ['1é', '1.2é3é'], ['1.', '1']],
