@@ -3,16 +3,10 @@
 
 import koffi from 'koffi';
 import { openLibrary } from './open-library.ts';
+import { LARGEST_REUSED_BYTES } from './reused-memory.ts';
 
 /** Size of a huge page on x64 and on arm64 with small pages of 4 KiB. */
 const HUGE_PAGE_BYTES = 2 ** 21;
-
-/**
- * Once a process has freed a buffer of up to this many bytes, the C library of Linux takes further ones of that size from memory that was
- * freed before, which it clears and so touches as a whole. Larger ones are always fresh pages.
- * Source: glibc, malloc/malloc.c, `DEFAULT_MMAP_THRESHOLD_MAX`. Unit: bytes.
- */
-const LARGEST_REUSED_BYTES = 2 ** 25;
 
 /** What is more than was asked for stays untouched. Other systems may count reserved memory as used. Unit: bytes. */
 const LEAST_BYTES = process.platform === 'linux' ? LARGEST_REUSED_BYTES + 1 : 0;

@@ -1,18 +1,13 @@
 // Large arrays of zeros of which only what is written takes memory. Callers: `slot-store.ts` and `window-rings.ts`.
 
+import { LARGEST_REUSED_BYTES } from '@ortler/onnxruntime';
+
 /** An array type that caches are made of. */
 export type ArrayType<Data> = {
   readonly BYTES_PER_ELEMENT: number;
   new (length: number): Data;
   new (buffer: ArrayBuffer, byteOffset: number, length: number): Data;
 };
-
-/**
- * Once a process has freed a buffer of up to this many bytes, the C library of Linux takes further ones of that size from memory that was
- * freed before, which it clears and so touches as a whole. Larger ones are always fresh pages.
- * Source: glibc, malloc/malloc.c, `DEFAULT_MMAP_THRESHOLD_MAX`. Unit: bytes.
- */
-const LARGEST_REUSED_BYTES = 2 ** 25;
 
 /** Arrays of one buffer begin at lines of the caches. Unit: bytes. */
 const LINE_BYTES = 64;
