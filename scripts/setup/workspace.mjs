@@ -14,6 +14,12 @@ const WORKSPACE_FOLDERS = ['packages', 'apps', 'examples'];
 const SERVER_PACKAGES = ['@ortler/server...', '@ortler/console...'];
 
 /**
+ * pnpm 11 asks before it replaces a `node_modules` of another layout. The flag says no to that, because pnpm 12, which never asks,
+ * refuses the setting in pnpm-workspace.yaml.
+ */
+const INSTALL_FLAGS = ['--frozen-lockfile', '--prefer-offline', '--config.confirmModulesPurge=false'];
+
+/**
  * Runs `pnpm install` when the lockfile, a manifest or Node changed. With `isServerOnly` for the server and the console
  * alone, so that a first start has less to fetch.
  */
@@ -26,7 +32,7 @@ export async function ensureInstalled(toolchain, { isServerOnly = false } = {}) 
   await onceFor('installed', isServerOnly, hash, [marker], async () => {
     const pnpm = await toolchain.pnpm();
     const filters = isServerOnly ? toFilters(['{.}', ...SERVER_PACKAGES]) : [];
-    const args = [...pnpm.args, 'install', '--frozen-lockfile', '--prefer-offline', ...filters];
+    const args = [...pnpm.args, 'install', ...INSTALL_FLAGS, ...filters];
     await runStep('Installing dependencies', pnpm.program, args, pnpm.environment);
   });
 }

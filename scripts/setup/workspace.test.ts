@@ -1,11 +1,12 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
+import { ROOT } from './processes.mjs';
 import { removeBuilds } from './workspace.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'ortler-workspace-'));
-afterEach(() => rmSync(folder, { recursive: true }));
+afterAll(() => rmSync(folder, { recursive: true }));
 
 test('a build from nothing begins without what earlier ones made, and touches nothing else', () => {
   const built = ['packages/a/dist/gone.js', 'apps/b/dist/deep/gone.d.ts'];
@@ -16,4 +17,9 @@ test('a build from nothing begins without what earlier ones made, and touches no
   }
   removeBuilds(folder);
   expect([...built, ...kept].filter(file => existsSync(join(folder, file)))).toEqual(kept);
+});
+
+test('the workspace has no setting of pnpm 11 that pnpm 12 refuses', () => {
+  const settings = readFileSync(new URL('pnpm-workspace.yaml', ROOT), 'utf8');
+  expect(settings).not.toMatch(/^confirmModulesPurge:/m);
 });
