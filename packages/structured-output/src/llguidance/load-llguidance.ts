@@ -3,12 +3,11 @@
 
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { join } from 'node:path';
 import { Wasm, type WasmModule } from './web-assembly.ts';
 
 const PACKAGE = 'transformers-llguidance';
-const FILE = 'dist/llguidance_wasm-CEWXsDEr.js';
+/** Beside the package's main module. */
+const FILE = 'llguidance_wasm-CEWXsDEr.js';
 /** SHA-256 of the decoded module of version 0.2.1: llguidance 1.4.0 and three commits. */
 const SHA_256 = '214710605a02acfdf55c805a5395a40dc8667eae9c672cfb7afd806e252de443';
 const DATA_URL = /"data:application\/wasm;base64,([A-Za-z0-9+/=]+)"/;
@@ -32,10 +31,11 @@ export function decodeModule(source: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-// The package exports no path for `require`, so the folders that Node would search are searched here.
-function findFile(): string {
-  const folders = createRequire(import.meta.url).resolve.paths(PACKAGE) ?? [];
-  const file = folders.map(folder => join(folder, PACKAGE, FILE)).find(path => existsSync(path));
-  if (file === undefined) throw new Error(`The package ${PACKAGE} 0.2.1 is not installed: no ${FILE}.`);
+// Resolved as an import: the package exports no path for `require`, and not every runtime and package manager has folders of
+// `node_modules` to search.
+function findFile(): URL {
+  const file = new URL(FILE, import.meta.resolve(PACKAGE));
+  if (!existsSync(file))
+    throw new Error(`The package ${PACKAGE} 0.2.1 is not installed: ${file.pathname} is missing.`);
   return file;
 }
