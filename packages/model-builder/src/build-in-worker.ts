@@ -5,6 +5,7 @@ import { entryModule } from '@ortler/worker';
 import type { BuildReport, BuildTask } from './build-worker-entry.ts';
 import type { EnsureModelOptions } from './ensure-model.ts';
 import { ModelBuildError } from './errors.ts';
+import { threadFailure } from './thread-failure.ts';
 
 /** Path of the built model. Throws: as `ensureModel`; `build_failed` when the thread ends early. */
 export async function buildInWorker(
@@ -26,9 +27,7 @@ export async function buildInWorker(
     else if (report.kind === 'failed')
       reject(new ModelBuildError(report.code, report.message, report.details));
   });
-  worker.once('error', cause =>
-    reject(new ModelBuildError('build_failed', `The build failed: ${cause.message}`, { cause })),
-  );
+  worker.once('error', cause => reject(threadFailure(cause)));
   worker.once('exit', code =>
     reject(new ModelBuildError('build_failed', `The build ended early with code ${code}.`)),
   );
