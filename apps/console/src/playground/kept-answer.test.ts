@@ -64,3 +64,13 @@ it('keeps the calls of tools and their results in a trajectory', () => {
     { role: 'tool', content: '4', tool_call_id: 'call-1' },
   ]);
 });
+
+it.each([
+  ['stopped', 'abort'],
+  ['failed', 'error'],
+  ['done', 'stop'],
+] as const)('says of an answer without a finish reason that %s why it ended: %s', (phase, reason) => {
+  const cut: Turn = { ...turns[1]!, answer: { ...answer, phase, finishReason: null } };
+  const [group] = toTrajectoryGroups({ system: '', turns: [turns[0]!, cut] }, 1);
+  expect(group!.trajectories[0]!.messages_and_choices[1]).toMatchObject({ finish_reason: reason });
+});

@@ -1,5 +1,6 @@
 // An answer as feedback on it, and as a trajectory to train on. Pure.
 
+import type { AnswerPhase } from './answer-reader.ts';
 import type { Turn } from './conversation.ts';
 import { toMessages } from './requests.ts';
 
@@ -37,6 +38,9 @@ export function toFeedback(
   };
 }
 
+/** Why an answer ended that the model did not end, as the wire names it. */
+const CUT_REASONS: Readonly<Partial<Record<AnswerPhase, string>>> = { stopped: 'abort', failed: 'error' };
+
 /** One group with one trajectory: the messages before the answer, and the answer as a choice with its log probabilities. */
 export function toTrajectoryGroups(conversation: Conversation, reward: number) {
   const answer = conversation.turns.at(-1)?.answer;
@@ -60,7 +64,7 @@ function toChoice(turn: Turn | undefined) {
   const tokens = answer?.tokens ?? [];
   return {
     index: 0,
-    finish_reason: answer?.finishReason ?? 'stop',
+    finish_reason: answer?.finishReason ?? CUT_REASONS[answer?.phase ?? 'done'] ?? 'stop',
     message: message ?? { role: 'assistant', content: '' },
     ...(tokens.length > 0 && {
       logprobs: {
