@@ -57,6 +57,36 @@ describe.skipIf(hasNoBrowser)('the playground keeps', () => {
     await page.close();
   });
 
+  it('nothing but the theme, when the key is forgotten while an answer is written', async () => {
+    const { page } = await openConsole(browser, server.url, { apiKey: server.apiKey });
+    await page.getByRole('button', { name: /^Theme/ }).click();
+    await page.getByText('Length and stops').click();
+    await page.getByLabel('ignore_eos').selectOption('true');
+    await message(page).fill('Tell me a story');
+    await page.keyboard.press('Enter');
+    await page.getByRole('listbox', { name: 'Answer tokens' }).getByRole('option').nth(2).waitFor();
+    await message(page).fill('A draft');
+    await page.getByRole('button', { name: 'Forget key' }).click();
+    await page.getByLabel('API key').waitFor();
+    const kept = await page.evaluate(() => [...Object.keys(localStorage), ...Object.keys(sessionStorage)]);
+    expect(kept).toEqual(['ortler-theme']);
+    await page.close();
+  });
+
+  it('the model that was chosen after a link named another', async () => {
+    const { page } = await openConsole(browser, server.url, {
+      apiKey: server.apiKey,
+      path: '/?model=ortler-demo',
+    });
+    const model = page.getByLabel('Model', { exact: true });
+    await expect.poll(() => model.inputValue()).toBe('ortler-demo');
+    await model.selectOption('');
+    await openAgain(page);
+    await page.getByText('Sampling temperature').waitFor();
+    expect(await model.inputValue()).toBe('');
+    await page.close();
+  });
+
   it('the conversation of a tab beside that of another, which a new tab gets', async () => {
     const first = (await openConsole(browser, server.url, { apiKey: server.apiKey })).page;
     const openTab = async () => {

@@ -3,8 +3,10 @@
 import { QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
+import { flushSync } from 'react-dom';
 import { createApiClient, statusOf, TRPCProvider } from '../connection/api-client.ts';
 import { forgetApiKey, readApiKey, saveApiKey } from '../connection/api-key.ts';
+import { forgetEverything } from './forget-everything.ts';
 import { KeyForm } from './key-form.tsx';
 import { createConsoleRouter } from './router.tsx';
 
@@ -28,20 +30,33 @@ export function Console() {
     setReason(why);
     setApiKey(null);
   };
-  return <Connected key={apiKey} apiKey={apiKey} onLeave={leave} />;
+  const forget = () => {
+    // Pages save what is open on them when they go.
+    flushSync(() => leave(null));
+    forgetEverything();
+  };
+  return (
+    <Connected
+      key={apiKey}
+      apiKey={apiKey}
+      onRefused={() => leave('This key is no longer valid.')}
+      onForget={forget}
+    />
+  );
 }
 
 interface ConnectedProps {
   readonly apiKey: string;
-  readonly onLeave: (why: string | null) => void;
+  readonly onRefused: () => void;
+  readonly onForget: () => void;
 }
 
-function Connected({ apiKey, onLeave }: ConnectedProps) {
+function Connected({ apiKey, onRefused, onForget }: ConnectedProps) {
   const { client, queryClient, router } = useMemo(
     () => ({
       client: createApiClient(apiKey),
-      queryClient: createQueryClient(() => onLeave('This key is no longer valid.')),
-      router: createConsoleRouter({ onSignOut: () => onLeave(null) }),
+      queryClient: createQueryClient(onRefused),
+      router: createConsoleRouter({ onForget }),
     }),
     // The parent makes a new component for another key.
     [apiKey],

@@ -15,13 +15,13 @@ import { lazyPage } from './load-page.ts';
 import { Shell } from './shell.tsx';
 
 interface RouterContext {
-  readonly onSignOut: () => void;
+  readonly onForget: () => void;
 }
 
 const root = createRootRouteWithContext<RouterContext>()({
   component: function Root() {
-    const { onSignOut } = root.useRouteContext();
-    return <Shell onSignOut={onSignOut} />;
+    const { onForget } = root.useRouteContext();
+    return <Shell onForget={onForget} />;
   },
   notFoundComponent: () => <Notice>There is no such page.</Notice>,
 });
@@ -38,7 +38,10 @@ const playground = createRoute({
   },
   component: function Playground() {
     const { model } = playground.useSearch();
-    return <PlaygroundPage model={model} />;
+    const navigate = playground.useNavigate();
+    return (
+      <PlaygroundPage model={model} onModelChosen={() => void navigate({ search: {}, replace: true })} />
+    );
   },
 });
 

@@ -18,7 +18,7 @@ const NEXT_THEME: Readonly<Record<ThemeChoice, ThemeChoice>> = {
   dark: 'system',
 };
 
-export function Shell({ onSignOut }: { readonly onSignOut: () => void }) {
+export function Shell({ onForget }: { readonly onForget: () => void }) {
   const theme = useThemeChoice();
   return (
     <div className="flex h-full flex-col">
@@ -50,7 +50,12 @@ export function Shell({ onSignOut }: { readonly onSignOut: () => void }) {
         <Button variant="ghost" size="sm" onClick={() => chooseTheme(NEXT_THEME[theme])}>
           Theme: {theme}
         </Button>
-        <Button variant="ghost" size="sm" onClick={onSignOut}>
+        <Button
+          variant="ghost"
+          size="sm"
+          title="Removes the key from this tab, and the conversation, texts and settings from this browser"
+          onClick={onForget}
+        >
           Forget key
         </Button>
       </header>

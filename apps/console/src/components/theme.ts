@@ -5,12 +5,12 @@ import { useSyncExternalStore } from 'react';
 export type Theme = 'light' | 'dark';
 export type ThemeChoice = Theme | 'system';
 
-const STORAGE_NAME = 'ortler-theme';
+export const THEME_STORAGE = 'ortler-theme';
 const system = window.matchMedia('(prefers-color-scheme: dark)');
 const listeners = new Set<() => void>();
 
 export function readThemeChoice(): ThemeChoice {
-  const stored = localStorage.getItem(STORAGE_NAME);
+  const stored = localStorage.getItem(THEME_STORAGE);
   return stored === 'light' || stored === 'dark' ? stored : 'system';
 }
 
@@ -21,8 +21,8 @@ function currentTheme(): Theme {
 }
 
 export function chooseTheme(choice: ThemeChoice): void {
-  if (choice === 'system') localStorage.removeItem(STORAGE_NAME);
-  else localStorage.setItem(STORAGE_NAME, choice);
+  if (choice === 'system') localStorage.removeItem(THEME_STORAGE);
+  else localStorage.setItem(THEME_STORAGE, choice);
   applyTheme();
 }
 

@@ -21,6 +21,8 @@ import type { Side } from './use-comparison.ts';
 interface PlaygroundPageProps {
   /** Model that a link names. */
   readonly model: string | undefined;
+  /** Takes it out of the address, where a reload would choose it again. */
+  readonly onModelChosen: () => void;
 }
 
 const VIEWS: readonly (readonly [View, string])[] = [
@@ -29,7 +31,7 @@ const VIEWS: readonly (readonly [View, string])[] = [
   ['compare', 'Compare'],
 ];
 
-export function PlaygroundPage({ model }: PlaygroundPageProps) {
+export function PlaygroundPage({ model, onModelChosen }: PlaygroundPageProps) {
   const trpc = useTRPC();
   const models = useQuery(trpc.models.list.queryOptions());
   const facts = useQuery(trpc.server.facts.queryOptions());
@@ -45,7 +47,9 @@ export function PlaygroundPage({ model }: PlaygroundPageProps) {
   const [showsSettings, setShowsSettings] = useState(false);
   useEffect(() => saveSettings(settings), [settings]);
   useEffect(() => {
-    if (model !== undefined) setSettings(current => ({ ...current, model }));
+    if (model === undefined) return;
+    setSettings(current => ({ ...current, model }));
+    onModelChosen();
   }, [model]);
   const chat = useChat(settings);
   const { view } = settings;
