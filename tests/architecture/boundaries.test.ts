@@ -73,6 +73,7 @@ const PACKAGE_ARROWS: Readonly<Record<string, readonly string[]>> = {
     '@lezer/highlight',
     '@ortler/api',
     '@ortler/api/client',
+    '@ortler/json',
     '@ortler/schemas',
     '@tanstack/react-query',
     '@tanstack/react-router',

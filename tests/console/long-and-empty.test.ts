@@ -29,14 +29,14 @@ describe.skipIf(hasNoBrowser)('the console', () => {
 
   const open = (options: OpenOptions) =>
     openConsole(browser, server.url, { apiKey: server.apiKey, ...options });
-  const post = async (path: string, body: object) => {
+  const post = async (path: string, body: object | string) => {
     const basic = Buffer.from(`api:${server.apiKey}`).toString('base64');
     const authorization = path.startsWith('/feedback') ? `Basic ${basic}` : `Bearer ${server.apiKey}`;
     const headers = { authorization, 'content-type': 'application/json' };
     const reply = await fetch(`${server.url}${path}`, {
       method: 'POST',
       headers,
-      body: JSON.stringify(body),
+      body: typeof body === 'string' ? body : JSON.stringify(body),
     });
     expect(reply.status).toBe(200);
   };
@@ -101,6 +101,39 @@ describe.skipIf(hasNoBrowser)('the console', () => {
       expect(await page.evaluate('document.documentElement.scrollHeight')).toBe(viewport.height);
       await page.getByRole('button', { name: 'Close' }).click();
     }
+    await page.close();
+  });
+
+  it('shows integers of a payload with all the digits that are stored', async () => {
+    const payload = '{"id":9007199254740993,"list":[-9223372036854775808],"text":"9007199254740993"}';
+    await post(
+      '/feedback/create',
+      `{"project_id":"acme/digits","weave_ref":"weave:///acme/digits/call/1","feedback_type":"custom.id","payload":${payload}}`,
+    );
+    const { page, troubles } = await open({ path: '/feedback' });
+    await openProject(page, 'acme/digits');
+    await page.getByRole('gridcell', { name: payload }).click();
+    const shown = page.getByRole('region', { name: 'Feedback as JSON' });
+    for (const line of ['"id": 9007199254740993,', '-9223372036854775808', '"text": "9007199254740993"'])
+      await shown.getByText(line).waitFor();
+    expect(troubles).toEqual([]);
+    await page.close();
+  });
+
+  it('writes Arabic from the right, line by line', async () => {
+    const { page } = await open({});
+    const message = page.getByRole('textbox', { name: 'Message', exact: true });
+    await message.fill('مرحبا بالعالم');
+    expect(await message.getAttribute('dir')).toBe('auto');
+    await page.keyboard.press('Enter');
+    const text = page.getByRole('article', { name: 'user message' }).getByText('مرحبا بالعالم');
+    const [left, right] = await text.evaluate(element => {
+      const range = element.ownerDocument.createRange();
+      range.selectNodeContents(element);
+      const [words, line] = [range.getBoundingClientRect(), element.getBoundingClientRect()];
+      return [words.left - line.left, line.right - words.right];
+    });
+    expect(left).toBeGreaterThan(right + 100);
     await page.close();
   });
 

@@ -1,5 +1,7 @@
 // Files of what a page shows, made in the browser.
 
+import { printJson } from './print-json.ts';
+
 /** Saves a text as a file. */
 export function downloadText(name: string, type: string, text: string): void {
   const url = URL.createObjectURL(new Blob([text], { type }));
@@ -20,7 +22,7 @@ export function toCsv(columns: readonly string[], rows: readonly Row[]): string 
 
 function toCell(value: unknown): string {
   if (value === null || value === undefined) return '';
-  const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
+  const text = typeof value === 'object' ? printJson(value) : String(value);
   // A spreadsheet takes a text that starts like a formula for one, and rows hold what strangers wrote.
   const safe = typeof value === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;

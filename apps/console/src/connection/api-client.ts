@@ -12,6 +12,7 @@ import {
 } from '@trpc/client';
 import { createTRPCContext } from '@trpc/tanstack-react-query';
 import { EventSource } from 'eventsource';
+import { fetchReply, fetchWholeNumbers } from './fetch-reply.ts';
 import { serverUrl } from './server-url.ts';
 
 export const { TRPCProvider, useTRPC, useTRPCClient } = createTRPCContext<AppRouter>();
@@ -22,6 +23,15 @@ export type ApiClient = ReturnType<typeof createApiClient>;
 export function createApiClient(apiKey: string) {
   const url = serverUrl('trpc');
   const headers = { authorization: `Bearer ${apiKey}` };
+  // Calls that share a request could not be aborted alone, and long inputs do not fit into an address.
+  const calls = {
+    url,
+    transformer: int64Transformer,
+    maxItems: 1,
+    methodOverride: 'POST',
+    headers,
+    fetch: fetchReply,
+  } as const;
   return createTRPCClient<AppRouter>({
     links: [
       splitLink({
@@ -35,13 +45,11 @@ export function createApiClient(apiKey: string) {
             fetch: (input, init) => fetch(input, { ...init, headers: { ...init.headers, ...headers } }),
           },
         }),
-        // Calls that share a request could not be aborted alone, and long inputs do not fit into an address.
-        false: httpBatchStreamLink({
-          url,
-          transformer: int64Transformer,
-          maxItems: 1,
-          methodOverride: 'POST',
-          headers,
+        false: splitLink({
+          // Feedback comes as the text that is stored.
+          condition: operation => operation.path === 'feedback.query',
+          true: httpBatchStreamLink({ ...calls, fetch: fetchWholeNumbers }),
+          false: httpBatchStreamLink(calls),
         }),
       }),
     ],
@@ -56,13 +64,15 @@ export function statusOf(error: unknown): number | undefined {
   return typeof data.httpStatus === 'number' ? data.httpStatus : undefined;
 }
 
+/** What browsers say where a server was not reached or a connection broke, and what tRPC says where a reply ended before its end. */
+const AWAY = /fetch|network|load failed|input stream/i;
+const CUT_OFF = /^Stream closed|JSON/;
+
 /** What to tell a person about a failed call. */
 export function messageOf(error: unknown): string {
   if (statusOf(error) === 401) return 'The server does not know this key.';
-  if (error instanceof Error) {
-    return statusOf(error) === undefined && /fetch|network/i.test(error.message)
-      ? 'The server does not answer.'
-      : error.message;
-  }
-  return String(error);
+  if (!(error instanceof Error)) return String(error);
+  if (statusOf(error) !== undefined) return error.message;
+  if (AWAY.test(error.message)) return 'The server does not answer.';
+  return CUT_OFF.test(error.message) ? 'The connection ended before the answer did.' : error.message;
 }

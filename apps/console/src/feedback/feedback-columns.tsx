@@ -1,6 +1,7 @@
 // The columns of the feedback table.
 
 import type { DataColumn } from '../components/data-table.tsx';
+import { printJson } from '../components/print-json.ts';
 import type { FeedbackRow } from './use-feedback.ts';
 
 const text = (value: unknown) => (value === null || value === undefined ? '' : String(value));
@@ -14,7 +15,7 @@ export const FEEDBACK_COLUMNS: readonly DataColumn<FeedbackRow>[] = [
     id: 'payload',
     header: 'Payload',
     width: 320,
-    cell: row => <code className="text-xs">{JSON.stringify(row.payload)}</code>,
+    cell: row => <code className="text-xs">{printJson(row.payload)}</code>,
   },
   { id: 'creator', header: 'Creator', width: 110, isSortable: true, cell: row => text(row.creator) },
   { id: 'weave_ref', header: 'About', width: 220, isSortable: true, cell: row => text(row.weave_ref) },

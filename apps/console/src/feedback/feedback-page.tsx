@@ -7,6 +7,7 @@ import { downloadText, toCsv } from '../components/download.ts';
 import { LazyJsonEditor } from '../components/lazy-json-editor.tsx';
 import { FailureNotice, Notice } from '../components/notice.tsx';
 import { Page } from '../components/page.tsx';
+import { printJson } from '../components/print-json.ts';
 import { Button } from '../components/ui/button.tsx';
 import { Field } from '../components/ui/field.tsx';
 import { Input } from '../components/ui/input.tsx';
@@ -124,7 +125,7 @@ export function FeedbackPage() {
             >
               <ScrollRegion label="Feedback as JSON" className="max-h-96 p-3">
                 <pre className="font-mono text-xs wrap-anywhere whitespace-pre-wrap">
-                  {JSON.stringify(opened, null, 2)}
+                  {printJson(opened, 2)}
                 </pre>
               </ScrollRegion>
             </Panel>
@@ -220,7 +221,7 @@ function DownloadButtons({
       <Button
         size="sm"
         disabled={rows.length === 0}
-        onClick={() => downloadText(`${name}.json`, 'application/json', JSON.stringify(rows, null, 2))}
+        onClick={() => downloadText(`${name}.json`, 'application/json', printJson(rows, 2))}
       >
         JSON
       </Button>

@@ -21,7 +21,8 @@ export function ModelsPage() {
   return (
     <Page title="Models" className="flex flex-col gap-3 p-4">
       {facts.isError && <FailureNotice error={facts.error} />}
-      {facts.isPending && <Notice>Loading…</Notice>}
+      {facts.isPending && facts.failureReason === null && <Notice>Loading…</Notice>}
+      {facts.isPending && facts.failureReason !== null && <FailureNotice error={facts.failureReason} />}
       <div className="grid gap-3 lg:grid-cols-2">
         {models.map(model => (
           <ModelPanel key={model.id} model={model} />

@@ -52,7 +52,9 @@ export function CompareView({ settings, edited, onEdit, obstacle }: CompareViewP
                     onSelect={(at, pinned) => tokens.select(side, at, pinned)}
                   />
                 ) : (
-                  <p className="wrap-anywhere whitespace-pre-wrap">{answer.content}</p>
+                  <p dir="auto" className="wrap-anywhere whitespace-pre-wrap">
+                    {answer.content}
+                  </p>
                 )}
                 {answer?.error != null && (
                   <p role="alert" className="wrap-anywhere text-danger">

@@ -128,7 +128,9 @@ function CompletionAnswer({ answer, owner, title, showHeat, tokens }: Completion
           className="font-mono"
         />
       ) : (
-        <p className="font-mono wrap-anywhere whitespace-pre-wrap">{answer.content}</p>
+        <p dir="auto" className="font-mono wrap-anywhere whitespace-pre-wrap">
+          {answer.content}
+        </p>
       )}
       {answer.error !== null && (
         <p role="alert" className="text-sm wrap-anywhere text-danger">

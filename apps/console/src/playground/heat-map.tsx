@@ -39,6 +39,7 @@ export function HeatMap({ label, tokens, selected, onSelect, className }: HeatMa
   return (
     <div
       role="listbox"
+      dir="auto"
       aria-label={label}
       aria-orientation="horizontal"
       tabIndex={0}

@@ -1,14 +1,8 @@
 // Values as JSON inside of code.
 
-import { randomId } from '../components/random-id.ts';
+import { printJson } from '../components/print-json.ts';
 
-/** JSON, whose 64-bit seeds stay whole: each is marked in the text, and its quotes are taken away. */
-export function toJson(value: unknown): string {
-  const mark = randomId();
-  const json = JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? `${mark}${each}` : each), 2);
-  return (json ?? 'undefined').replaceAll(new RegExp(`"${mark}(-?\\d+)"`, 'g'), '$1');
-}
-
+export const toJson = (value: unknown) => printJson(value, 2);
 export const indented = (value: unknown, indent = '  ') => toJson(value).replaceAll('\n', `\n${indent}`);
 export const toInline = (value: unknown) => toJson(value).replace(/\s*\n\s*/g, ' ');
 export const quote = (text: string) => JSON.stringify(text);

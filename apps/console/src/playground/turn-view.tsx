@@ -93,9 +93,23 @@ export function TurnView(props: TurnViewProps) {
   );
 }
 
+/** What screen readers are told. */
+const STATUS: Readonly<Record<Answer['phase'], string>> = {
+  waiting: 'The answer is being written.',
+  streaming: 'The answer is being written.',
+  done: 'The answer is complete.',
+  stopped: 'The answer was stopped.',
+  failed: 'The answer failed.',
+};
+
 function TurnContent({ turn, showHeat, selectedToken, onSelectToken }: TurnViewProps) {
   const { answer } = turn;
-  if (answer === undefined) return <p className="wrap-anywhere whitespace-pre-wrap">{turn.content}</p>;
+  if (answer === undefined)
+    return (
+      <p dir="auto" className="wrap-anywhere whitespace-pre-wrap">
+        {turn.content}
+      </p>
+    );
   const hasHeat = showHeat && answer.tokens.length > 0;
   const isOpen = answer.phase === 'waiting' || answer.phase === 'streaming';
   const firstAnswerToken = answer.tokens.findIndex(({ part }) => part !== 'reasoning');
@@ -119,14 +133,16 @@ function TurnContent({ turn, showHeat, selectedToken, onSelectToken }: TurnViewP
           {hasHeat ? (
             heatMap('Reasoning', 0, split)
           ) : (
-            <p className="wrap-anywhere whitespace-pre-wrap text-muted">{answer.reasoning}</p>
+            <p dir="auto" className="wrap-anywhere whitespace-pre-wrap text-muted">
+              {answer.reasoning}
+            </p>
           )}
         </details>
       )}
       {hasHeat ? (
         heatMap('Answer', split, answer.tokens.length)
       ) : (
-        <p className="wrap-anywhere whitespace-pre-wrap">
+        <p dir="auto" className="wrap-anywhere whitespace-pre-wrap">
           {answer.content}
           {isOpen && (
             <span className="caret text-accent" aria-hidden="true">
@@ -147,7 +163,7 @@ function TurnContent({ turn, showHeat, selectedToken, onSelectToken }: TurnViewP
         </p>
       )}
       <p role="status" className="sr-only">
-        {isOpen ? 'The answer is being written.' : 'The answer is complete.'}
+        {STATUS[answer.phase]}
       </p>
     </div>
   );

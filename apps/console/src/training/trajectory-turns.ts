@@ -1,5 +1,7 @@
 // A logged trajectory as the turns of a conversation. Logs hold whatever a client sent, so nothing is taken for granted. Pure.
 
+import { printJson } from '../components/print-json.ts';
+
 export interface TrajectoryTurn {
   readonly role: string;
   readonly content: string;
@@ -54,18 +56,13 @@ function toTurns(items: unknown): readonly TrajectoryTurn[] {
 /** Text of a message: a text, or its parts. Parts without text are shown as JSON. */
 function contentOf(content: unknown): string {
   if (typeof content === 'string') return content;
-  if (!Array.isArray(content)) return content == null ? '' : toJson(content);
+  if (!Array.isArray(content)) return content == null ? '' : printJson(content);
   return content
     .map(part => {
       const { text } = recordOf(part);
-      return typeof text === 'string' ? text : toJson(part);
+      return typeof text === 'string' ? text : printJson(part);
     })
     .join('\n');
-}
-
-/** JSON for people. Logs may hold 64-bit integers, which `JSON.stringify` refuses. */
-export function toJson(value: unknown, indent?: number): string {
-  return JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? String(each) : each), indent) ?? '';
 }
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : '');

@@ -2,11 +2,12 @@
 // coloured as in the playground.
 
 import type { CSSProperties } from 'react';
+import { printJson } from '../components/print-json.ts';
 import { Badge } from '../components/ui/badge.tsx';
 import { Button } from '../components/ui/button.tsx';
 import { Panel } from '../components/ui/panel.tsx';
 import { ScrollRegion } from '../components/ui/scroll-region.tsx';
-import { type TrajectoryTurn, toHistories, toJson } from './trajectory-turns.ts';
+import { type TrajectoryTurn, toHistories } from './trajectory-turns.ts';
 import type { Trajectory } from './use-training.ts';
 
 export function TrajectoryView({
@@ -56,7 +57,7 @@ export function TrajectoryView({
         <summary className="px-3 py-2 text-xs text-muted">As it was logged</summary>
         <ScrollRegion label="Trajectory as JSON" className="max-h-96 px-3 pb-3">
           <pre className="font-mono text-xs wrap-anywhere whitespace-pre-wrap">
-            {toJson(trajectory.trajectory, 2)}
+            {printJson(trajectory.trajectory, 2)}
           </pre>
         </ScrollRegion>
       </details>
@@ -72,12 +73,15 @@ function TurnOfTrajectory({ turn }: { readonly turn: TrajectoryTurn }) {
         {role} {isChoice && <Badge>trainable</Badge>}
       </h4>
       {reasoning !== '' && (
-        <p className="mb-1 border-l-2 border-input pl-2 wrap-anywhere whitespace-pre-wrap text-muted">
+        <p
+          dir="auto"
+          className="mb-1 border-s-2 border-input ps-2 wrap-anywhere whitespace-pre-wrap text-muted"
+        >
           {reasoning}
         </p>
       )}
       {tokens.length > 0 ? (
-        <p className="wrap-anywhere whitespace-pre-wrap">
+        <p dir="auto" className="wrap-anywhere whitespace-pre-wrap">
           {tokens.map(({ text, logprob }, index) => (
             <span
               key={`${index} of ${tokens.length}`}
@@ -90,7 +94,9 @@ function TurnOfTrajectory({ turn }: { readonly turn: TrajectoryTurn }) {
           ))}
         </p>
       ) : (
-        <p className="wrap-anywhere whitespace-pre-wrap">{content}</p>
+        <p dir="auto" className="wrap-anywhere whitespace-pre-wrap">
+          {content}
+        </p>
       )}
       {toolCalls.map((call, index) => (
         <pre

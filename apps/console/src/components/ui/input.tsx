@@ -5,11 +5,13 @@ const field =
   'w-full min-w-0 rounded-md border border-input bg-raised px-2 text-sm text-foreground placeholder:text-muted disabled:opacity-50 aria-invalid:border-danger';
 
 export function Input({ className, ...props }: ComponentProps<'input'>) {
-  return <input className={cn(field, 'h-8', className)} {...props} />;
+  return <input dir="auto" className={cn(field, 'h-8', className)} {...props} />;
 }
 
 export function Textarea({ className, ...props }: ComponentProps<'textarea'>) {
-  return <textarea className={cn(field, 'min-h-16 py-1.5 leading-relaxed', className)} {...props} />;
+  return (
+    <textarea dir="auto" className={cn(field, 'min-h-16 py-1.5 leading-relaxed', className)} {...props} />
+  );
 }
 
 /** The browser's own list, so that keyboard, screen reader and phone get what they know. */
