@@ -224,6 +224,22 @@ describe.skipIf(hasNoBrowser)('the playground', () => {
     await page.close();
   });
 
+  it('copies a long text, which is in several blocks, with its own line breaks', async () => {
+    const { page } = await open();
+    const text = `${'word '.repeat(30)}\n`.repeat(20).trimEnd();
+    await page.getByRole('textbox', { name: 'Message', exact: true }).fill(text);
+    await page.keyboard.press('Enter');
+    const sent = page.getByRole('article', { name: 'user message' }).locator('.whitespace-pre-wrap');
+    expect(await sent.locator('> *').count()).toBeGreaterThan(3);
+    const copied = await sent.evaluate(element => {
+      const selection = element.ownerDocument.getSelection()!;
+      selection.selectAllChildren(element);
+      return selection.toString();
+    });
+    expect(copied).toBe(text);
+    await page.close();
+  });
+
   it('shows an answer of hostile text as text', async () => {
     const { page, troubles, foreignRequests } = await open();
     const hostile = [

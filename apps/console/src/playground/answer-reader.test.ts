@@ -94,6 +94,22 @@ describe('AnswerReader', () => {
     });
   });
 
+  it('keeps the object of a token that has not changed, by which views know it', () => {
+    const reader = new AnswerReader(0);
+    const read = (text: string, ids: readonly number[]) =>
+      reader.readChat(
+        chatChunk({ delta: { content: text }, logprobs: logprobsOf(text, -1), token_ids: [...ids] }),
+        1,
+      );
+    read('a', [1]);
+    read('b', []);
+    const [known, open] = reader.snapshot().tokens;
+    read('c', [2]);
+    const tokens = reader.snapshot().tokens;
+    expect(tokens[0]).toBe(known);
+    expect([open!.id, tokens[1]!.id]).toEqual([null, 2]);
+  });
+
   it('lists the tool calls of servers that count them from 1 and begin them without arguments', () => {
     const reader = new AnswerReader(0);
     const call = (piece: object) => chatChunk({ delta: { tool_calls: [piece as never] } });

@@ -82,6 +82,8 @@ export class AnswerReader {
   readonly #choice: Choice;
   #tokens: OpenToken[] = [];
   #tokenIds: number[] = [];
+  /** The tokens of the last snapshot. */
+  #shown: readonly ShownToken[] = [];
   /** The answer ended by itself, not at its length or a text of the request. */
   #isEnded = false;
   /** The prompt of a continued answer is that of its conversation, not the longer one of the request. */
@@ -168,14 +170,16 @@ export class AnswerReader {
     this.#answer = { ...this.#answer, phase, error, durationMs: nowMs - this.#startedMs };
   }
 
-  /** The answer as it is now. */
+  /** The answer as it is now. A token that has not changed is the same object as in the last snapshot. */
   snapshot(): Answer {
     const end = this.#endIndex();
-    const tokens = this.#tokens.map((token, index): ShownToken => {
+    this.#shown = this.#tokens.map((token, index): ShownToken => {
       const id = this.#tokenIds[index] ?? null;
-      return index === end ? { ...token, part: 'end', id } : { ...token, id };
+      const part = index === end ? 'end' : token.part;
+      const shown = this.#shown[index];
+      return shown?.id === id && shown.part === part ? shown : { ...token, part, id };
     });
-    return { ...this.#answer, tokens, toolCalls: [...this.#toolCalls.values()] };
+    return { ...this.#answer, tokens: this.#shown, toolCalls: [...this.#toolCalls.values()] };
   }
 
   /** Index of the end token; undefined where there is none. A structured output may end with a token of its text. */

@@ -2,17 +2,16 @@
 
 import { useEffect, useRef, useState } from 'react';
 import { Notice } from '../components/notice.tsx';
-import { Button } from '../components/ui/button.tsx';
-import { isWholeJson } from './answer-format.ts';
+import { useStableFunctions } from '../components/use-stable-functions.ts';
 import { CandidateList } from './candidate-list.tsx';
 import { Composer } from './composer.tsx';
 import { canForkAt } from './continue-from.ts';
-import { pathTo, removeTurn, showBranch, siblingsOf } from './conversation.ts';
+import { pathTo, removeTurn, showBranch, siblingGroups } from './conversation.ts';
 import { KeepPanel } from './keep-panel.tsx';
 import type { Settings } from './saved-playground.ts';
 import { useTokenSelection } from './token-selection.ts';
 import { ToolResults } from './tool-results.tsx';
-import { TurnView } from './turn-view.tsx';
+import { type TurnActions, TurnView } from './turn-view.tsx';
 import type { useChat } from './use-chat.ts';
 
 interface ChatViewProps {
@@ -38,6 +37,15 @@ export function ChatView({ chat, settings, obstacle }: ChatViewProps) {
   const index = tokens.selection?.index ?? 0;
   const canTake =
     selectedAnswer !== undefined && !isRunning && obstacle === null && canForkAt(selectedAnswer, index);
+  const siblings = siblingGroups(conversation);
+  const actions = useStableFunctions<TurnActions>({
+    selectToken: (turn, at, pinned) => tokens.select(turn.id, at, pinned),
+    showBranch: id => setConversation(showBranch(conversation, id)),
+    edit: (turn, text) => void chat.send(text, turn.parentId),
+    regenerate: turn => void chat.regenerate(turn),
+    remove: turn => setConversation(removeTurn(conversation, turn.id)),
+    keep: turn => setSavedId(savedId === turn.id ? null : turn.id),
+  });
   return (
     <div className="flex h-full min-h-44 flex-col">
       <section
@@ -59,28 +67,12 @@ export function ChatView({ chat, settings, obstacle }: ChatViewProps) {
           <TurnView
             key={turn.id}
             turn={turn}
-            siblings={siblingsOf(conversation, turn)}
+            siblings={siblings.get(turn.parentId) ?? []}
             showHeat={settings.showHeat}
-            isWhole={turn.answer === undefined ? null : isWholeJson(settings.format, turn.content)}
+            format={settings.format}
             isBusy={isRunning}
             selectedToken={tokens.indexIn(turn.id)}
-            onSelectToken={(at, pinned) => tokens.select(turn.id, at, pinned)}
-            onShowBranch={id => setConversation(showBranch(conversation, id))}
-            onEdit={text => void chat.send(text, turn.parentId)}
-            onRegenerate={() => void chat.regenerate(turn)}
-            onRemove={() => setConversation(removeTurn(conversation, turn.id))}
-            actions={
-              turn.answer !== undefined && (
-                <Button
-                  variant="ghost"
-                  size="sm"
-                  disabled={isRunning}
-                  onClick={() => setSavedId(savedId === turn.id ? null : turn.id)}
-                >
-                  Keep
-                </Button>
-              )
-            }
+            actions={actions}
           />
         ))}
       </section>

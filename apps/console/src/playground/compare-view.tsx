@@ -6,6 +6,7 @@ import { Panel } from '../components/ui/panel.tsx';
 import { CandidateList } from './candidate-list.tsx';
 import { Composer } from './composer.tsx';
 import { HeatMap } from './heat-map.tsx';
+import { PlainText } from './plain-text.tsx';
 import { perplexityOf } from './probability.ts';
 import type { Settings } from './saved-playground.ts';
 import { useTokenSelection } from './token-selection.ts';
@@ -52,9 +53,7 @@ export function CompareView({ settings, edited, onEdit, obstacle }: CompareViewP
                     onSelect={(at, pinned) => tokens.select(side, at, pinned)}
                   />
                 ) : (
-                  <p dir="auto" className="wrap-anywhere whitespace-pre-wrap">
-                    {answer.content}
-                  </p>
+                  <PlainText text={answer.content} />
                 )}
                 {answer?.error != null && (
                   <p role="alert" className="wrap-anywhere text-danger">

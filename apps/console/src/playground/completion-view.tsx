@@ -7,6 +7,7 @@ import type { Answer, Candidate } from './answer-reader.ts';
 import { CandidateList } from './candidate-list.tsx';
 import { canForkAt } from './continue-from.ts';
 import { HeatMap } from './heat-map.tsx';
+import { PlainText } from './plain-text.tsx';
 import type { Settings } from './saved-playground.ts';
 import { useTokenSelection } from './token-selection.ts';
 import { useCompletion } from './use-completion.ts';
@@ -128,9 +129,7 @@ function CompletionAnswer({ answer, owner, title, showHeat, tokens }: Completion
           className="font-mono"
         />
       ) : (
-        <p dir="auto" className="font-mono wrap-anywhere whitespace-pre-wrap">
-          {answer.content}
-        </p>
+        <PlainText text={answer.content} className="font-mono" />
       )}
       {answer.error !== null && (
         <p role="alert" className="text-sm wrap-anywhere text-danger">

@@ -9,7 +9,7 @@ import {
   setAnswers,
   showBranch,
   shownTurns,
-  siblingsOf,
+  siblingGroups,
   type Turn,
 } from './conversation.ts';
 
@@ -34,7 +34,11 @@ describe('a conversation', () => {
   });
 
   it('lists the answers beside each other in order', () => {
-    expect(siblingsOf(tree, tree.turns[1]!).map(({ id }) => id)).toEqual(['a1', 'a1b']);
+    expect(
+      siblingGroups(tree)
+        .get('u1')
+        ?.map(({ id }) => id),
+    ).toEqual(['a1', 'a1b']);
   });
 
   it('takes several answers as branches, and shows the first', () => {
@@ -42,7 +46,11 @@ describe('a conversation', () => {
     expect(shown(asked)).toEqual(['u1', 'a1']);
     const answers = ['one', 'two'].map(content => ({ ...EMPTY_ANSWER, content }));
     const answered = setAnswers(asked, ['a1', 'a2'], answers);
-    expect(siblingsOf(answered, answered.turns[1]!).map(({ content }) => content)).toEqual(['one', 'two']);
+    expect(
+      siblingGroups(answered)
+        .get('u1')
+        ?.map(({ content }) => content),
+    ).toEqual(['one', 'two']);
     expect(answered.turns[0]).toEqual(turn('u1', null));
   });
 

@@ -73,9 +73,9 @@ export function setAnswers(
   return { ...conversation, turns };
 }
 
-/** The turns beside this one, itself included: other edits of a message, other answers to it. */
-export function siblingsOf({ turns }: Conversation, { parentId }: Turn): readonly Turn[] {
-  return turns.filter(turn => turn.parentId === parentId);
+/** The turns beside each other, by their parent: edits of a message, answers to it. */
+export function siblingGroups({ turns }: Conversation): ReadonlyMap<string | null, readonly Turn[]> {
+  return Map.groupBy(turns, ({ parentId }) => parentId);
 }
 
 /** Shows the branch of this turn: on from it along the newest turns. */

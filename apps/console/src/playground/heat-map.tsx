@@ -2,8 +2,10 @@
 
 import { type KeyboardEvent, memo, useId } from 'react';
 import { cn } from '../components/class-names.ts';
+import { sameItems } from '../components/same-items.ts';
 import type { ShownToken } from './answer-reader.ts';
 import { END_NOTE, formatProbability, toProbability } from './probability.ts';
+import { type TokenRun, toTokenRuns } from './text-runs.ts';
 
 interface HeatMapProps {
   readonly label: string;
@@ -39,7 +41,6 @@ export function HeatMap({ label, tokens, selected, onSelect, className }: HeatMa
   return (
     <div
       role="listbox"
-      dir="auto"
       aria-label={label}
       aria-orientation="horizontal"
       tabIndex={0}
@@ -57,21 +58,53 @@ export function HeatMap({ label, tokens, selected, onSelect, className }: HeatMa
       }}
       className={cn('wrap-anywhere whitespace-pre-wrap', className)}
     >
-      {tokens.map((token, index) => (
+      {toTokenRuns(tokens).map(run => (
         // Tokens are only ever added at the end.
-        <Token
-          key={index}
-          id={`${id}-${index}`}
-          index={index}
-          text={token.text}
-          logprob={token.logprob}
-          part={token.part}
-          isSelected={index === selected}
+        <RunOfTokens
+          key={run.start}
+          id={id}
+          {...run}
+          selected={
+            selected !== null && selected >= run.start && selected < run.start + run.tokens.length
+              ? selected
+              : null
+          }
         />
       ))}
     </div>
   );
 }
+
+interface RunProps extends TokenRun {
+  /** Of the whole text. */
+  readonly id: string;
+  readonly selected: number | null;
+}
+
+const RunOfTokens = memo(
+  function RunOfTokens({ id, start, tokens, selected }: RunProps) {
+    return (
+      <div role="presentation" dir="auto">
+        {tokens.map((token, offset) => {
+          const index = start + offset;
+          return (
+            <Token
+              key={index}
+              id={`${id}-${index}`}
+              index={index}
+              text={token.text}
+              logprob={token.logprob}
+              part={token.part}
+              isSelected={index === selected}
+            />
+          );
+        })}
+      </div>
+    );
+  },
+  (before, after) =>
+    before.id === after.id && before.selected === after.selected && sameItems(before.tokens, after.tokens),
+);
 
 /** Style of the token that ends the answer, which is not copied with the text. */
 const END_STYLE = 'ml-1 border border-input px-1 font-mono text-xs text-muted select-none';

@@ -1,7 +1,7 @@
 // The playground: a chat, a completion or a comparison, and its settings.
 
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import { cn } from '../components/class-names.ts';
 import { Button } from '../components/ui/button.tsx';
 import { useTRPC } from '../connection/api-client.ts';
@@ -51,6 +51,7 @@ export function PlaygroundPage({ model, onModelChosen }: PlaygroundPageProps) {
     setSettings(current => ({ ...current, model }));
     onModelChosen();
   }, [model]);
+  const modelIds = useMemo(() => (models.data?.data ?? []).map(({ id }) => id), [models.data]);
   const chat = useChat(settings);
   const { view } = settings;
   const sides = { A: settings, B: otherSettings ?? settings };
@@ -114,7 +115,7 @@ export function PlaygroundPage({ model, onModelChosen }: PlaygroundPageProps) {
         <SettingsPanel
           key={isOther ? 'B' : 'A'}
           settings={isOther ? sides.B : settings}
-          models={(models.data?.data ?? []).map(({ id }) => id)}
+          models={modelIds}
           toolCalling={facts.data?.toolCalling ?? false}
           onChange={isOther ? setOtherSettings : setSettings}
         />

@@ -1,6 +1,6 @@
 // Model and parameters of the next request.
 
-import { useId } from 'react';
+import { memo, useId } from 'react';
 import { cn } from '../components/class-names.ts';
 import { Field } from '../components/ui/field.tsx';
 import { Checkbox, Input, Select, Textarea } from '../components/ui/input.tsx';
@@ -21,7 +21,9 @@ interface SettingsPanelProps {
 /** Parameters that are shown without opening a group. */
 const FIRST = ['temperature', 'max_completion_tokens', 'max_tokens', 'top_p', 'seed'];
 
-export function SettingsPanel({ settings, models, toolCalling, onChange }: SettingsPanelProps) {
+/** An answer that streams does not render it again. */
+export const SettingsPanel = memo(function SettingsPanel(props: SettingsPanelProps) {
+  const { settings, models, toolCalling, onChange } = props;
   const mode = modeOf(settings);
   const docs = useParameterDocs(mode);
   const { faults } = readParameters(settings.parameters, mode);
@@ -95,7 +97,7 @@ export function SettingsPanel({ settings, models, toolCalling, onChange }: Setti
       })}
     </div>
   );
-}
+});
 
 function HeatSettings({ settings, onChange }: Omit<SettingsPanelProps, 'models' | 'toolCalling'>) {
   const id = useId();

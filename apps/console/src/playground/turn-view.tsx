@@ -1,46 +1,62 @@
 // One turn of a conversation: a message, or an answer with its tokens, reasoning and tool calls. Text is shown as text;
 // nothing that a model writes becomes HTML.
 
-import { type ReactNode, useState } from 'react';
+import { memo, useState } from 'react';
 import { copyText } from '../components/copy-text.ts';
+import { sameItems } from '../components/same-items.ts';
 import { Badge } from '../components/ui/badge.tsx';
 import { Button } from '../components/ui/button.tsx';
 import { Textarea } from '../components/ui/input.tsx';
+import { type AnswerFormat, isWholeJson } from './answer-format.ts';
 import type { Answer } from './answer-reader.ts';
 import type { Turn } from './conversation.ts';
 import { HeatMap } from './heat-map.tsx';
+import { PlainText } from './plain-text.tsx';
 import { perplexityOf } from './probability.ts';
 
 interface TurnViewProps {
   readonly turn: Turn;
   readonly siblings: readonly Turn[];
   readonly showHeat: boolean;
-  /** Whether it is a whole JSON value; null where that is not asked. */
-  readonly isWhole: boolean | null;
+  /** That answers were asked to have. */
+  readonly format: AnswerFormat;
   readonly selectedToken: number | null;
   readonly isBusy: boolean;
-  readonly onSelectToken: (index: number | null, pinned: boolean) => void;
-  readonly onShowBranch: (id: string) => void;
-  /** Adds the edited message as a branch. */
-  readonly onEdit: (text: string) => void;
-  readonly onRegenerate: () => void;
-  readonly onRemove: () => void;
-  /** More buttons, at the end. */
-  readonly actions?: ReactNode;
+  readonly actions: TurnActions;
 }
 
-export function TurnView(props: TurnViewProps) {
-  const { turn, siblings, isBusy, onEdit, onRegenerate, onRemove, onShowBranch } = props;
+/** What is done with a turn. */
+export interface TurnActions {
+  readonly selectToken: (turn: Turn, index: number | null, pinned: boolean) => void;
+  readonly showBranch: (id: string) => void;
+  /** Adds the edited message as a branch. */
+  readonly edit: (turn: Turn, text: string) => void;
+  readonly regenerate: (turn: Turn) => void;
+  readonly remove: (turn: Turn) => void;
+  /** Opens or closes the panel that keeps the answer. */
+  readonly keep: (turn: Turn) => void;
+}
+
+/** Rendered again only where it changed: another turn streams, or the pointer selects tokens. */
+export const TurnView = memo(
+  ShownTurn,
+  ({ siblings: before, ...left }, { siblings: after, ...right }) =>
+    sameItems(Object.values(left), Object.values(right)) && sameItems(before, after),
+);
+
+function ShownTurn(props: TurnViewProps) {
+  const { turn, siblings, format, isBusy, actions } = props;
   const [draft, setDraft] = useState<string | null>(null);
+  const isWhole = turn.answer === undefined ? null : isWholeJson(format, turn.content);
   const name = turn.role === 'assistant' ? (turn.answer?.model ?? 'assistant') : turn.role;
   return (
     <article aria-label={`${turn.role} message`} className="group border-b px-4 py-2.5">
       <header className="mb-1 flex min-h-7 flex-wrap items-center gap-1 text-xs text-muted">
         <h3 className="mr-1 font-semibold text-foreground">{name === '' ? 'assistant' : name}</h3>
-        {siblings.length > 1 && <BranchSwitch siblings={siblings} id={turn.id} onShow={onShowBranch} />}
+        {siblings.length > 1 && <BranchSwitch siblings={siblings} id={turn.id} onShow={actions.showBranch} />}
         {turn.answer !== undefined && <AnswerFacts answer={turn.answer} />}
-        {props.isWhole !== null && (
-          <Badge tone={props.isWhole ? 'good' : 'plain'}>{props.isWhole ? 'JSON' : 'JSON is open'}</Badge>
+        {isWhole !== null && (
+          <Badge tone={isWhole ? 'good' : 'plain'}>{isWhole ? 'JSON' : 'JSON is open'}</Badge>
         )}
         <span className="flex-1" />
         {turn.role !== 'assistant' && draft === null && (
@@ -49,15 +65,19 @@ export function TurnView(props: TurnViewProps) {
           </Button>
         )}
         {turn.role === 'assistant' && (
-          <Button variant="ghost" size="sm" disabled={isBusy} onClick={onRegenerate}>
+          <Button variant="ghost" size="sm" disabled={isBusy} onClick={() => actions.regenerate(turn)}>
             Regenerate
           </Button>
         )}
-        {props.actions}
+        {turn.answer !== undefined && (
+          <Button variant="ghost" size="sm" disabled={isBusy} onClick={() => actions.keep(turn)}>
+            Keep
+          </Button>
+        )}
         <Button variant="ghost" size="sm" onClick={() => void copyText(turn.content)}>
           Copy
         </Button>
-        <Button variant="ghost" size="sm" disabled={isBusy} onClick={onRemove}>
+        <Button variant="ghost" size="sm" disabled={isBusy} onClick={() => actions.remove(turn)}>
           Delete
         </Button>
       </header>
@@ -69,7 +89,7 @@ export function TurnView(props: TurnViewProps) {
           onSubmit={event => {
             event.preventDefault();
             setDraft(null);
-            onEdit(draft);
+            actions.edit(turn, draft);
           }}
         >
           <Textarea
@@ -102,14 +122,9 @@ const STATUS: Readonly<Record<Answer['phase'], string>> = {
   failed: 'The answer failed.',
 };
 
-function TurnContent({ turn, showHeat, selectedToken, onSelectToken }: TurnViewProps) {
+function TurnContent({ turn, showHeat, selectedToken, actions }: TurnViewProps) {
   const { answer } = turn;
-  if (answer === undefined)
-    return (
-      <p dir="auto" className="wrap-anywhere whitespace-pre-wrap">
-        {turn.content}
-      </p>
-    );
+  if (answer === undefined) return <PlainText text={turn.content} />;
   const hasHeat = showHeat && answer.tokens.length > 0;
   const isOpen = answer.phase === 'waiting' || answer.phase === 'streaming';
   const firstAnswerToken = answer.tokens.findIndex(({ part }) => part !== 'reasoning');
@@ -121,7 +136,7 @@ function TurnContent({ turn, showHeat, selectedToken, onSelectToken }: TurnViewP
       selected={
         selectedToken !== null && selectedToken >= from && selectedToken < to ? selectedToken - from : null
       }
-      onSelect={(index, pinned) => onSelectToken(index === null ? null : index + from, pinned)}
+      onSelect={(index, pinned) => actions.selectToken(turn, index === null ? null : index + from, pinned)}
       className={part === 'Reasoning' ? 'text-muted' : ''}
     />
   );
@@ -133,23 +148,14 @@ function TurnContent({ turn, showHeat, selectedToken, onSelectToken }: TurnViewP
           {hasHeat ? (
             heatMap('Reasoning', 0, split)
           ) : (
-            <p dir="auto" className="wrap-anywhere whitespace-pre-wrap text-muted">
-              {answer.reasoning}
-            </p>
+            <PlainText text={answer.reasoning} className="text-muted" />
           )}
         </details>
       )}
       {hasHeat ? (
         heatMap('Answer', split, answer.tokens.length)
       ) : (
-        <p dir="auto" className="wrap-anywhere whitespace-pre-wrap">
-          {answer.content}
-          {isOpen && (
-            <span className="caret text-accent" aria-hidden="true">
-              ▍
-            </span>
-          )}
-        </p>
+        <PlainText text={answer.content} isOpen={isOpen} />
       )}
       {answer.toolCalls.map(call => (
         <div key={call.id} className="rounded-sm border px-3 py-1.5 font-mono text-xs">
