@@ -40,7 +40,7 @@ export function Shell({ onForget }: { readonly onForget: () => void }) {
               key={to}
               to={to}
               activeOptions={{ exact: to === '/', includeSearch: false }}
-              className="border-b-2 border-transparent px-2.5 py-2.5 text-sm text-muted hover:text-foreground"
+              className="border-b-2 border-transparent px-2.5 py-2.5 text-sm text-muted max-sm:px-1.5 hover:text-foreground"
               activeProps={{ className: 'border-accent! text-foreground!' }}
             >
               {name}
@@ -59,7 +59,8 @@ export function Shell({ onForget }: { readonly onForget: () => void }) {
           Forget key
         </Button>
       </header>
-      <main id="main" tabIndex={-1} className="min-h-0 flex-1 outline-none">
+      {/* Texts for screen readers are positioned, and would make the window scroll beside the parts of a page that do. */}
+      <main id="main" tabIndex={-1} className="relative min-h-0 flex-1 overflow-clip outline-none">
         <Outlet />
       </main>
     </div>
