@@ -378,6 +378,8 @@ async function frameMs(page: Page, label: string): Promise<number> {
 /** What axe finds, in short. */
 async function violationsOf(page: Page): Promise<readonly string[]> {
   await page.evaluate(axe.source);
-  const { violations } = (await page.evaluate('axe.run()')) as AxeResults;
+  const { violations } = (await page.evaluate(
+    "axe.run({ rules: { 'target-size': { enabled: true } } })",
+  )) as AxeResults;
   return violations.flatMap(({ id, nodes }) => nodes.map(node => `${id}: ${node.html.slice(0, 160)}`));
 }

@@ -91,7 +91,7 @@ describe.skipIf(hasNoBrowser)('the console', () => {
     ['on its side', { width: 844, height: 390 }],
   ])('leaves room for the conversation beside other panels on a phone %s', async (_, viewport) => {
     const { page } = await open({ viewport });
-    await page.getByRole('textbox', { name: 'Message', exact: true }).fill('Hello');
+    await page.getByRole('textbox', { name: 'Message', exact: true }).fill('line\n'.repeat(60));
     await page.keyboard.press('Enter');
     await page.getByText('The answer is complete.').waitFor({ state: 'attached' });
     for (const panel of ['Code', 'Keep']) {
@@ -101,6 +101,17 @@ describe.skipIf(hasNoBrowser)('the console', () => {
       expect(await page.evaluate('document.documentElement.scrollHeight')).toBe(viewport.height);
       await page.getByRole('button', { name: 'Close' }).click();
     }
+    await page.close();
+  });
+
+  it('keeps a nested filter and the links to all pages inside the smallest phones', async () => {
+    const { page } = await open({ path: '/feedback', viewport: { width: 360, height: 740 } });
+    await openProject(page, 'acme/none');
+    await page.getByRole('button', { name: 'Add negation' }).click();
+    await page.getByRole('button', { name: 'Add group' }).click();
+    const groups = page.getByRole('group').filter({ has: page.getByLabel('Operator') });
+    for (const group of await groups.all()) expect(await isInside(group)).toBe(true);
+    expect(await isInside(page.getByRole('link', { name: 'Server' }))).toBe(true);
     await page.close();
   });
 
@@ -184,5 +195,5 @@ async function isInside(element: Locator): Promise<boolean> {
   await element.waitFor();
   const { x, width } = (await element.boundingBox())!;
   const isWhole = await element.evaluate(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth + 1);
-  return isWhole && x >= 0 && x + width <= PHONE.width;
+  return isWhole && x >= 0 && x + width <= element.page().viewportSize()!.width;
 }

@@ -198,7 +198,7 @@ function ColumnHeader<Row>({
       tabIndex={-1}
       aria-sort={direction === null ? 'none' : direction === 'asc' ? 'ascending' : 'descending'}
       className={cn(
-        'min-w-0 px-2 py-1.5 text-xs font-medium text-muted',
+        'min-w-0 self-center px-2 py-1 text-xs font-medium text-muted',
         alignRight === true && 'text-right',
       )}
     >

@@ -48,7 +48,7 @@ export function GroupEditor({
     onChange({ ...node, children: node.children.filter((_, at) => at !== index) });
   const add = (child: FilterNode) => onChange({ ...node, children: [...node.children, child] });
   return (
-    <fieldset className="rounded-md border bg-surface p-2">
+    <fieldset className="min-w-0 rounded-md border bg-surface p-2">
       <legend className="flex items-center gap-2 px-1 text-xs text-muted">
         <Select
           aria-label="Group"
@@ -83,7 +83,9 @@ export function GroupEditor({
         </Button>
         <Button
           size="sm"
-          onClick={() => add(group(node.operator === '$and' ? '$or' : '$and', newCondition('')))}
+          onClick={() =>
+            add(group(node.operator === '$and' ? '$or' : '$and', newCondition(fields[0]?.name ?? '')))
+          }
         >
           Add group
         </Button>

@@ -182,10 +182,10 @@ function Facts({
         ))}
       </dl>
       <p className="flex gap-4 border-t px-3 py-2 text-sm">
-        <a className="text-accent underline" href={serverUrl('docs/')}>
+        <a className="py-1 text-accent underline" href={serverUrl('docs/')}>
           API documentation
         </a>
-        <a className="text-accent underline" href={serverUrl('metrics')}>
+        <a className="py-1 text-accent underline" href={serverUrl('metrics')}>
           Metrics for Prometheus
         </a>
       </p>

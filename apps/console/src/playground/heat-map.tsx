@@ -56,7 +56,7 @@ export function HeatMap({ label, tokens, selected, onSelect, className }: HeatMa
         const index = indexOf(event.target);
         if (index !== null) onSelect(index, true);
       }}
-      className={cn('wrap-anywhere whitespace-pre-wrap', className)}
+      className={cn('min-h-6 wrap-anywhere whitespace-pre-wrap', className)}
     >
       {toTokenRuns(tokens).map(run => (
         // Tokens are only ever added at the end.

@@ -51,8 +51,10 @@ function ShownTurn(props: TurnViewProps) {
   const name = turn.role === 'assistant' ? (turn.answer?.model ?? 'assistant') : turn.role;
   return (
     <article aria-label={`${turn.role} message`} className="group border-b px-4 py-2.5">
-      <header className="mb-1 flex min-h-7 flex-wrap items-center gap-1 text-xs text-muted">
-        <h3 className="mr-1 font-semibold text-foreground">{name === '' ? 'assistant' : name}</h3>
+      <header className="mb-1 flex min-h-7 flex-wrap items-center gap-x-2 gap-y-1 text-xs text-muted">
+        <h3 className="mr-1 min-w-0 font-semibold wrap-anywhere text-foreground">
+          {name === '' ? 'assistant' : name}
+        </h3>
         {siblings.length > 1 && <BranchSwitch siblings={siblings} id={turn.id} onShow={actions.showBranch} />}
         {turn.answer !== undefined && <AnswerFacts answer={turn.answer} />}
         {isWhole !== null && (
@@ -137,7 +139,6 @@ function TurnContent({ turn, showHeat, selectedToken, actions }: TurnViewProps) 
         selectedToken !== null && selectedToken >= from && selectedToken < to ? selectedToken - from : null
       }
       onSelect={(index, pinned) => actions.selectToken(turn, index === null ? null : index + from, pinned)}
-      className={part === 'Reasoning' ? 'text-muted' : ''}
     />
   );
   return (
@@ -159,7 +160,7 @@ function TurnContent({ turn, showHeat, selectedToken, actions }: TurnViewProps) 
       )}
       {answer.toolCalls.map(call => (
         <div key={call.id} className="rounded-sm border px-3 py-1.5 font-mono text-xs">
-          <span className="font-semibold">{call.name}</span>
+          <span className="font-semibold wrap-anywhere">{call.name}</span>
           <pre className="wrap-anywhere whitespace-pre-wrap text-muted">{call.arguments}</pre>
         </div>
       ))}

@@ -18,7 +18,7 @@ export function Field({ label, hint, error, className, children }: FieldProps) {
   const hasHint = hint !== undefined || error !== undefined;
   return (
     <div className={cn('flex min-w-0 flex-col gap-1', className)}>
-      <label htmlFor={id} className="text-xs font-medium text-muted">
+      <label htmlFor={id} className="text-xs font-medium wrap-anywhere text-muted">
         {label}
       </label>
       {children({ id, ...(hasHint && { 'aria-describedby': hintId }) })}

@@ -2,7 +2,7 @@ import type { ComponentProps } from 'react';
 import { cn } from '../class-names.ts';
 
 const field =
-  'w-full min-w-0 rounded-md border border-input bg-raised px-2 text-sm text-foreground placeholder:text-muted disabled:opacity-50 aria-invalid:border-danger';
+  'w-full max-w-full min-w-0 rounded-md border border-input bg-raised px-2 text-sm text-foreground placeholder:text-muted disabled:opacity-50 aria-invalid:border-danger';
 
 export function Input({ className, ...props }: ComponentProps<'input'>) {
   return <input dir="auto" className={cn(field, 'h-8', className)} {...props} />;
