@@ -40,8 +40,7 @@ export function Shell({ onForget }: { readonly onForget: () => void }) {
               key={to}
               to={to}
               activeOptions={{ exact: to === '/', includeSearch: false }}
-              className="border-b-2 border-transparent px-2.5 py-2.5 text-sm text-muted max-sm:px-1.5 hover:text-foreground"
-              activeProps={{ className: 'border-accent! text-foreground!' }}
+              className="border-b-2 border-transparent px-2.5 py-2.5 text-sm text-muted max-sm:px-1.5 hover:text-foreground aria-[current=page]:border-accent aria-[current=page]:text-foreground"
             >
               {name}
             </Link>

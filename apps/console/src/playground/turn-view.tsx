@@ -51,12 +51,16 @@ function ShownTurn(props: TurnViewProps) {
   const name = turn.role === 'assistant' ? (turn.answer?.model ?? 'assistant') : turn.role;
   return (
     <article aria-label={`${turn.role} message`} className="group border-b px-4 py-2.5">
-      <header className="mb-1 flex min-h-7 flex-wrap items-center gap-x-2 gap-y-1 text-xs text-muted">
+      <header className="mb-1 flex min-h-7 flex-wrap items-center gap-1 text-xs text-muted">
         <h3 className="mr-1 min-w-0 font-semibold wrap-anywhere text-foreground">
           {name === '' ? 'assistant' : name}
         </h3>
         {siblings.length > 1 && <BranchSwitch siblings={siblings} id={turn.id} onShow={actions.showBranch} />}
-        {turn.answer !== undefined && <AnswerFacts answer={turn.answer} />}
+        {turn.answer !== undefined && (
+          <span className="flex flex-wrap items-center gap-x-2">
+            <AnswerFacts answer={turn.answer} />
+          </span>
+        )}
         {isWhole !== null && (
           <Badge tone={isWhole ? 'good' : 'plain'}>{isWhole ? 'JSON' : 'JSON is open'}</Badge>
         )}
