@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { TrainingModel, TrainingModelStore } from '@ortler/api';
+import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import type { TrainingModelsTable } from '../../db/tables/training.ts';
 
@@ -13,10 +14,15 @@ const OWNED_TABLES = [
   'trajectories',
   'split_metrics',
 ] as const;
+/** Those of them that have rows for each log or trajectory, of which there may be millions. */
+const LOGGED_TABLES = ['trajectories', 'trajectory_groups', 'trajectory_logs', 'split_metrics'] as const;
+
+/** Rows deleted per statement, so that each ends within the time limit of statements, and others can write in between. */
+const DELETE_ROWS = 500;
 
 /** @param now Unit: milliseconds since 1970. */
 export function createTrainingModelStore(
-  { db, reader, transaction }: Pick<Database, 'db' | 'reader' | 'transaction'>,
+  { kind, db, reader, transaction }: Pick<Database, 'kind' | 'db' | 'reader' | 'transaction'>,
   now: () => number,
 ): TrainingModelStore {
   const findById = async (id: string) => {
@@ -38,6 +44,13 @@ export function createTrainingModelStore(
       .executeTakeFirst();
     return row === undefined ? null : toModel(row);
   };
+  /** Whether there may be more. */
+  async function deleteSome(table: (typeof LOGGED_TABLES)[number], id: string): Promise<boolean> {
+    const place = sql.ref(kind === 'sqlite' ? 'rowid' : 'ctid');
+    const some = db.selectFrom(table).select(place.as('place')).where('model_id', '=', id).limit(DELETE_ROWS);
+    const { numDeletedRows } = await db.deleteFrom(table).where(place, 'in', some).executeTakeFirst();
+    return numDeletedRows === BigInt(DELETE_ROWS);
+  }
   return {
     findById,
     findByName,
@@ -104,8 +117,10 @@ export function createTrainingModelStore(
         ? this.create({ entity, project, name, baseModel })
         : { model: existing, isNew: false };
     },
-    delete: id =>
-      transaction(async trx => {
+    async delete(id) {
+      // A deletion that is interrupted goes on when it is asked for again, because the model is still there.
+      for (const table of LOGGED_TABLES) while (await deleteSome(table, id));
+      return transaction(async trx => {
         // The model first: this waits for an append that locks its row, and a later append finds no model.
         const { numDeletedRows } = await trx
           .deleteFrom('training_models')
@@ -113,7 +128,8 @@ export function createTrainingModelStore(
           .executeTakeFirst();
         for (const table of OWNED_TABLES) await trx.deleteFrom(table).where('model_id', '=', id).execute();
         return numDeletedRows > 0n;
-      }),
+      });
+    },
   };
 }
 
