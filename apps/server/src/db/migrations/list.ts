@@ -9,6 +9,7 @@ import { annotationsMigration } from './0005-annotations.ts';
 import { responsesMigration } from './0006-responses.ts';
 import { keyLimitsMigration } from './0007-key-limits.ts';
 import { checkpointIdsMigration } from './0008-checkpoint-ids.ts';
+import { feedbackStatisticsMigration } from './0009-feedback-statistics.ts';
 
 export const MIGRATIONS: Readonly<Record<string, DatabaseMigration>> = {
   '0001-api-keys': apiKeysMigration,
@@ -19,4 +20,5 @@ export const MIGRATIONS: Readonly<Record<string, DatabaseMigration>> = {
   '0006-responses': responsesMigration,
   '0007-key-limits': keyLimitsMigration,
   '0008-checkpoint-ids': checkpointIdsMigration,
+  '0009-feedback-statistics': feedbackStatisticsMigration,
 };

@@ -42,7 +42,7 @@ export function payloadIndexName({ path, reading }: PayloadIndex): string {
 }
 
 /**
- * Creates the index if it does not exist, and updates the planner's statistics. PostgreSQL builds it concurrently with
+ * Creates the index if it does not exist, and on PostgreSQL updates the planner's statistics. PostgreSQL builds it concurrently with
  * writes; on SQLite writers wait. Throws: `QueryError` for a path that cannot be indexed.
  */
 export async function createPayloadIndex(database: Database, index: PayloadIndex): Promise<void> {
@@ -52,6 +52,7 @@ export async function createPayloadIndex(database: Database, index: PayloadIndex
   const name = sql.id(payloadIndexName(index));
   const concurrently = kind === 'postgres' ? sql`concurrently` : sql``;
   if (kind === 'postgres') await dropUnfinishedIndex(database, index);
+  else await setStatistics(database, index);
   try {
     await sql`create index ${concurrently} if not exists ${name}
       on feedback (project_id, (${expression}), created_at, id)`.execute(db);
@@ -61,8 +62,19 @@ export async function createPayloadIndex(database: Database, index: PayloadIndex
     const message = `Feedback has longer texts at ${index.path} than an index of PostgreSQL takes, about 2,600 bytes`;
     throw new QueryError('too_large', ['field'], message);
   }
-  await sql`analyze feedback`.execute(db);
-  if (kind === 'sqlite') await announceNewStatistics(database);
+  if (kind === 'postgres') await sql`analyze feedback`.execute(db);
+}
+
+/**
+ * Fixed statistics, as the other indexes have them by `../../db/migrations/0009-feedback-statistics.ts`: an index without any would be
+ * taken for the best way to read a project. Open connections load them when the index is created.
+ */
+async function setStatistics({ maintenance }: Database, index: PayloadIndex): Promise<void> {
+  const name = payloadIndexName(index);
+  await sql`delete from sqlite_stat1 where idx = ${name}`.execute(maintenance);
+  await sql`insert into sqlite_stat1 (tbl, idx, stat) values ('feedback', ${name}, '1000000 100000 1000 2 1')`.execute(
+    maintenance,
+  );
 }
 
 /** Drops the index if a build of it has failed or was killed: no query uses it, `if not exists` finds it, and writes pay for it. */
@@ -73,17 +85,6 @@ async function dropUnfinishedIndex(database: Database, index: PayloadIndex): Pro
     database.maintenance,
   );
   if (rows.length > 0) await dropPayloadIndex(database, index);
-}
-
-/**
- * Open SQLite connections, also those of a running server, reload the statistics only when the schema changes. One
- * transaction: a view left behind by a killed command would make every later call fail.
- */
-async function announceNewStatistics(database: Database): Promise<void> {
-  await database.transaction(async trx => {
-    await sql`create view feedback_counts_changed as select 1`.execute(trx);
-    await sql`drop view feedback_counts_changed`.execute(trx);
-  });
 }
 
 /** Drops the index if it exists. */
