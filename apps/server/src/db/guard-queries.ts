@@ -3,7 +3,7 @@
 import type { CompiledQuery } from 'kysely';
 import type { QueryReader } from './database.ts';
 import type { StorageDialectOptions } from './storage-dialect.ts';
-import { isReadOnlyRefusal, type StorageError, toStorageError } from './storage-error.ts';
+import { isReaderRefusal, type StorageError, toStorageError } from './storage-error.ts';
 
 /** @param onFault Called with each storage fault. */
 export function guardQueries(
@@ -14,7 +14,7 @@ export function guardQueries(
     try {
       return (await trace(sql, work)) as Result;
     } catch (error) {
-      if (isReadOnlyRefusal(error)) throw error;
+      if (isReaderRefusal(error)) throw error;
       const known = toStorageError(error);
       if (known !== error) onFault(known as StorageError);
       throw known;

@@ -1,7 +1,7 @@
 // A Kysely dialect that reports storage failures as `StorageError`s. Wraps the dialect of either database.
 
 import type { CompiledQuery, DatabaseConnection, Dialect, Driver } from 'kysely';
-import { isReadOnlyRefusal, type StorageError, toStorageError } from './storage-error.ts';
+import { isReaderRefusal, type StorageError, toStorageError } from './storage-error.ts';
 
 /** Measures a statement of a database. */
 export type StatementTrace = <Result>(
@@ -40,7 +40,7 @@ function guardDriver(
     try {
       return await work();
     } catch (error) {
-      if (isReader && isReadOnlyRefusal(error)) throw error;
+      if (isReader && isReaderRefusal(error)) throw error;
       const known = toStorageError(error);
       if (known !== error) onFault(known as StorageError);
       throw known;

@@ -2,7 +2,7 @@
 // does not answer. Databases throw them in place of their drivers' errors, so a write that was not stored is never acknowledged.
 
 import { ApiError } from '@ortler/api';
-import { DatabaseLostError, SqliteError } from './database-errors.ts';
+import { DatabaseLostError, isQueryTimeout, SqliteError } from './database-errors.ts';
 
 /**
  * - `full`: there is no space for the write.
@@ -69,14 +69,15 @@ const POSTGRES_FAULTS: readonly (readonly [prefix: string, fault: StorageFault])
   ['25006', 'read-only'], // a standby after a failover
   ['53300', 'unreachable'], // too many connections
   ['57P0', 'unreachable'], // shutdown, crash, start-up
+  ['57014', 'unreachable'], // time limit of a statement
   ['XX001', 'corrupt'],
   ['XX002', 'corrupt'],
 ];
 
-/** Whether a write was refused because the connection only reads: a fault of the program where it is a reader's. */
-export function isReadOnlyRefusal(error: unknown): boolean {
+/** What is no fault of storage where the connection only reads: a write is a fault of the program, the time limit one of the query. */
+export function isReaderRefusal(error: unknown): boolean {
   const { errcode, code } = error as { readonly errcode?: unknown; readonly code?: unknown };
-  return errcode === 8 || code === '25006';
+  return errcode === 8 || code === '25006' || isQueryTimeout(error);
 }
 
 const FULL_DISK: readonly unknown[] = ['ENOSPC', 'EDQUOT'];

@@ -2,7 +2,8 @@
 
 import { randomBytes } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   createPostgresDatabase,
   DATABASE_HOOK_TIMEOUT_MS,
@@ -75,6 +76,24 @@ describe.skipIf(TEST_POSTGRES_URL === undefined)(`a PostgreSQL database${reason}
     await createPayloadIndex(database, { path: 'payload.score', reading: 'number' });
     expect(performance.now() - started).toBeGreaterThan(200);
     await older;
+    await database.close();
+  });
+
+  it('ends a statement there that is given up here', async () => {
+    const database = await openPostgres(url, LIMIT_MS, undefined, 200);
+    const blocker = new pg.Client({ connectionString: url });
+    await blocker.connect();
+    await blocker.query('begin; lock table api_keys');
+    await expect(database.db.deleteFrom('api_keys').execute()).rejects.toMatchObject({
+      fault: 'unreachable',
+    });
+    const waiting = async () =>
+      (
+        await blocker.query(`select from pg_stat_activity where wait_event_type = 'Lock'
+        and datname = current_database()`)
+      ).rowCount;
+    await vi.waitFor(async () => expect(await waiting()).toBe(0), { timeout: 20_000 });
+    await blocker.end();
     await database.close();
   });
 

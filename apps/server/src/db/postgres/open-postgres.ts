@@ -43,7 +43,9 @@ export async function openPostgres(
   statementTimeoutMs = STATEMENT_TIMEOUT_MS,
 ): Promise<Database> {
   const trace = traceStatement?.bind(undefined, 'postgresql');
-  const db = openHandle(boundStatements(createPool(url, { query_timeout: statementTimeoutMs })), { trace });
+  // Both sides keep the limit: a statement that was given up here would go on there, and wait for a lock on a connection of its own.
+  const limits = { query_timeout: statementTimeoutMs, statement_timeout: statementTimeoutMs };
+  const db = openHandle(boundStatements(createPool(url, limits)), { trace });
   const reading = { statement_timeout: queryTimeLimitMs };
   const limitMs = queryTimeLimitMs + READING_GRACE_MS;
   const readers = boundAnswers(createPool(url, reading, READ_ONLY), {

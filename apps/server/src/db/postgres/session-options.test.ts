@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { sessionOptions } from './session-options.ts';
 
-const OURS = '-c default_transaction_isolation=read\\ committed -c extra_float_digits=1';
+const OURS = [
+  '-c default_transaction_isolation=read\\ committed',
+  '-c idle_in_transaction_session_timeout=15000',
+  '-c extra_float_digits=1',
+].join(' ');
 
 describe('options of a PostgreSQL connection', () => {
   it('are those of the server alone for a plain address', () => {

@@ -5,6 +5,9 @@
 const SESSION_SETTINGS = {
   // Under a stricter level a transaction that waited for a lock does not see what it waited for.
   default_transaction_isolation: 'read committed',
+  // A server that is frozen or cut off within a transaction must not hold its locks for hours. It is half the time limit of statements, so
+  // that those that wait for the locks still get them. Unit: milliseconds.
+  idle_in_transaction_session_timeout: '15000',
   // Doubles are read as text. With fewer digits a cursor is not the value of its row.
   extra_float_digits: '1',
 } as const;
