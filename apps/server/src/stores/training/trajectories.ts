@@ -34,9 +34,21 @@ export function createTrajectoryStore(
   database: Database,
   { logReader, now }: TrajectoryStoreOptions,
 ): TrajectoryStore {
+  /** The last append of each model that has one. */
+  const appends = new Map<string, Promise<unknown>>();
   return {
     readLog: (body, options) => logReader.read(body, options),
-    append: (modelId, log) => database.transaction(trx => append(trx, modelId, log, now())),
+    // Those to one model wait for each other here, where they take no connection: the row of the model lets one in at a time.
+    async append(modelId, log) {
+      const run = () => database.transaction(trx => append(trx, modelId, log, now()));
+      const appended = (appends.get(modelId) ?? Promise.resolve()).then(run, run);
+      appends.set(modelId, appended);
+      try {
+        return await appended;
+      } finally {
+        if (appends.get(modelId) === appended) appends.delete(modelId);
+      }
+    },
     list: (modelId, filter, options) => list(database.reader, modelId, filter, options),
     listMetrics: (modelId, { split }) => readSplitMetrics(database.reader, modelId, { split }),
   };
