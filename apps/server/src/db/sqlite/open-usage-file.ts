@@ -18,6 +18,8 @@ const START_CHECK_MS = 2_000;
 
 export interface UsageFile {
   readonly db: Kysely<UsageTables>;
+  /** A thread of its own for reports, which may take seconds: every answer waits for a write. */
+  readonly reader: Kysely<UsageTables>;
   condition(): Promise<DatabaseCondition>;
   close(): Promise<void>;
 }
@@ -37,17 +39,22 @@ export async function openUsageFile(file: string): Promise<UsageFile> {
       cause: error,
     });
   }
-  const thread = { file, survivesKillOnly: true };
-  const dialect = createStorageDialect(createThreadDialect({ thread, threadCount: 1 }), {
-    onFault: condition.noteFault,
-    beforeWrite: condition.refuseWrites,
-  });
-  const db = new Kysely<UsageTables>({ dialect });
+  const openHandle = () => {
+    const thread = { file, survivesKillOnly: true };
+    const dialect = createStorageDialect(createThreadDialect({ thread, threadCount: 1 }), {
+      onFault: condition.noteFault,
+      beforeWrite: condition.refuseWrites,
+    });
+    return new Kysely<UsageTables>({ dialect });
+  };
+  const [db, reader] = [openHandle(), openHandle()];
   return {
     db,
+    reader,
     condition: () => condition.read(),
     async close() {
       condition.close();
+      await reader.destroy();
       await db.destroy();
     },
   };

@@ -45,14 +45,14 @@ export async function openUsageStore(database: Database, dataDir: string): Promi
       closeDb: async () => undefined,
     });
   }
-  const { db, condition, close } = await openUsageFile(join(dataDir, USAGE_FILE));
+  const { db, reader, condition, close } = await openUsageFile(join(dataDir, USAGE_FILE));
   try {
     await createUsageTables(db, kind);
   } catch (error) {
     await close();
     throw error;
   }
-  return createStore(db, kind, {
+  return createStore(reader, kind, {
     databases: [{ name: USAGE_FILE, condition }],
     write: ({ rows }) => addToFile(db, rows),
     closeDb: close,
@@ -67,7 +67,7 @@ interface StoreParts {
 }
 
 function createStore(
-  db: Kysely<UsageTables>,
+  reader: Kysely<UsageTables>,
   kind: DatabaseKind,
   { databases, write, closeDb }: StoreParts,
 ): OpenUsageStore {
@@ -75,7 +75,7 @@ function createStore(
   return {
     databases,
     record: usage => writer.record(usage),
-    list: query => list(db, kind, query),
+    list: query => list(reader, kind, query),
     async close() {
       await writer.close();
       await closeDb();
