@@ -49,4 +49,29 @@ describeOnEveryDatabase('stored responses', ({ open }) => {
     const rows = await database.db.selectFrom('responses').select('id').execute();
     expect(rows.map(({ id }) => id)).toEqual(['resp_3']);
   });
+
+  it('are deleted a hundred at a time, until few are left, also after the clock was set back', async () => {
+    await database.db.deleteFrom('responses').execute();
+    let nowMs = 0;
+    const store = createResponseStore(database, { retentionDays: 1, now: () => nowMs });
+    const count = async () => (await database.db.selectFrom('responses').select('id').execute()).length;
+    const old = { owner: 'acme', created_at: 0, previous_id: null, input: '[]', response: '{}' };
+    const addOld = (ids: readonly string[]) =>
+      database.db
+        .insertInto('responses')
+        .values(ids.map(id => ({ ...old, id })))
+        .execute();
+    await addOld(Array.from({ length: 150 }, (_, index) => `old_${index}`));
+    nowMs = 9 * DAY_MS;
+    await store.save(sample('new_1', nowMs));
+    expect(await count()).toBe(51);
+    await store.save(sample('new_2', nowMs));
+    expect(await count()).toBe(2);
+    await addOld(['old']);
+    await store.save(sample('new_3', nowMs));
+    expect(await count()).toBe(4);
+    nowMs = 2 * DAY_MS;
+    await store.save(sample('new_4', nowMs));
+    expect(await count()).toBe(4);
+  });
 });
