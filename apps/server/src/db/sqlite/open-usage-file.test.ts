@@ -13,7 +13,7 @@ it('writes while a report is read', async () => {
   await sql`select 1`.execute(reader);
   const order: string[] = [];
   const report = sql`
-    with recursive n(i) as (select 1 union all select i + 1 from n where i < 400000) select count(*) from n`
+    with recursive n(i) as (select 1 union all select i + 1 from n where i < 4000000) select count(*) from n`
     .execute(reader)
     .then(() => order.push('report'));
   const write = sql`insert into t values (1)`.execute(db).then(() => order.push('write'));
