@@ -4,14 +4,16 @@
 import { chatCompletionRequest } from '@ortler/schemas';
 import { z } from 'zod';
 import { describeSupport } from '../generation/parameter-support.ts';
+import { IGNORED_FIELDS_HEADER } from '../trpc/name-ignored-fields.ts';
 
 type JsonSchema = Readonly<Record<string, unknown>>;
 
 const HEAD = `# Fields of a chat request
 
 Body of \`POST /v1/chat/completions\` and input of \`chat.complete\` and \`chat.stream\`. Fields that are not listed are
-accepted and ignored, and the reply names them in its header \`ortler-ignored-fields\`. Numbers may be written as text, whole floats are integers, and \`null\` means the default where the
-type allows it. This page is made by \`packages/api/test/golden/write-parameter-page.ts\`.
+accepted and ignored, and the reply names them in its header \`${IGNORED_FIELDS_HEADER}\`. Numbers may be written as
+text, whole floats are integers, and \`null\` means the default where the type allows it. This page is made by
+\`packages/api/test/golden/write-parameter-page.ts\`.
 `;
 
 /** The page in Markdown. */

@@ -6,16 +6,10 @@ import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import type { TrainingModelsTable } from '../../db/tables/training.ts';
 
-/** Tables with rows of a model, apart from `training_models`. */
-const OWNED_TABLES = [
-  'checkpoints',
-  'trajectory_logs',
-  'trajectory_groups',
-  'trajectories',
-  'split_metrics',
-] as const;
-/** Those of them that have rows for each log or trajectory, of which there may be millions. */
+/** Tables with rows for each log or trajectory of a model, of which there may be millions. */
 const LOGGED_TABLES = ['trajectories', 'trajectory_groups', 'trajectory_logs', 'split_metrics'] as const;
+/** Tables with rows of a model, apart from `training_models`. */
+const OWNED_TABLES = ['checkpoints', ...LOGGED_TABLES] as const;
 
 /** Rows deleted per statement, so that each ends within the time limit of statements, and others can write in between. */
 const DELETE_ROWS = 500;
